@@ -1,0 +1,82 @@
+package io.erdma.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Our layouts against those that the compiler makes of this machine's verbs.h. */
+class LayoutTest {
+    private record Place(int offset, int size) {}
+
+    private static final Map<String, Place> OF_THE_HEADER = new HashMap<>();
+
+    @BeforeAll
+    static void askTheCompiler(@TempDir Path directory) throws Exception {
+        Path program = CCompiler.compile("layouts.c", directory, "layouts");
+        for (String line : CCompiler.run(List.of(program.toString())).lines().toList()) {
+            String[] words = line.split(" ", 4);
+            OF_THE_HEADER.put(
+                    words[0] + " " + words[1], new Place(Integer.parseInt(words[2]), Integer.parseInt(words[3])));
+        }
+    }
+
+    @Test
+    void eachFieldLiesWhereTheHeaderPutsIt() {
+        compare("ibv_device", DeviceStruct.values());
+        compare("ibv_context", ContextStruct.values());
+        compare("ibv_device_attr", DeviceAttr.values());
+        compare("ibv_port_attr", PortAttr.values());
+        compare("ibv_gid_entry", GidEntryField.values());
+        compare("ibv_async_event", AsyncEvent.values());
+    }
+
+    @Test
+    void eachBufferHoldsWhatTheLibraryWrites() {
+        assertThat(DeviceAttr.BUFFER)
+                .isEqualTo(OF_THE_HEADER.get("ibv_device_attr sizeof").size());
+        assertThat(GidEntryField.BUFFER)
+                .isEqualTo(OF_THE_HEADER.get("ibv_gid_entry sizeof").size());
+        assertThat(AsyncEvent.BUFFER)
+                .isEqualTo(OF_THE_HEADER.get("ibv_async_event sizeof").size());
+        assertThat(DeviceStruct.DEV_NAME.offset() + DeviceStruct.DEV_NAME.size())
+                .isLessThanOrEqualTo(DeviceStruct.READ);
+    }
+
+    @Test
+    void nothingIsReadBehindTheFortyEightBytesOfTheExportedQueryPort() {
+        assertThat(PortAttr.values())
+                .allSatisfy(field -> assertThat(field.offset() + field.size()).isLessThanOrEqualTo(48));
+        assertThat(PortAttr.BUFFER).isGreaterThanOrEqualTo(64);
+    }
+
+    @Test
+    void unsignedNumbersKeepTheirHighestBit() {
+        byte[] struct = ByteBuffer.allocate(PortAttr.BUFFER)
+                .order(ByteOrder.nativeOrder())
+                .putInt(PortAttr.MAX_MSG_SZ.offset(), 0xffff_fff0)
+                .putShort(PortAttr.LID.offset(), (short) 0xfff1)
+                .put(PortAttr.ACTIVE_SPEED.offset(), (byte) 0x80)
+                .array();
+        PortAttributes port = PortAttr.read(struct);
+        assertThat(port.maxMessageSize()).isEqualTo(0xffff_fff0L);
+        assertThat(port.lid()).isEqualTo(0xfff1);
+        assertThat(port.activeSpeed()).isEqualTo(128);
+    }
+
+    private static void compare(String struct, StructField[] fields) {
+        for (StructField field : fields) {
+            assertThat(new Place(field.offset(), field.size()))
+                    .as(struct + "." + field)
+                    .isEqualTo(OF_THE_HEADER.get(struct + " " + field.toString().toLowerCase(Locale.ROOT)));
+        }
+    }
+}
