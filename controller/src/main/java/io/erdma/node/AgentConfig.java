@@ -1,0 +1,67 @@
+package io.erdma.node;
+
+import io.erdma.health.HealthSettings;
+import io.erdma.inventory.DeviceSelector;
+import io.erdma.inventory.NodePaths;
+import io.erdma.node.log.LogFormat;
+import io.erdma.node.log.LogLevel;
+import io.erdma.plugin.PluginSettings;
+import io.erdma.plugin.SessionSettings;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What the agent was told to do, checked.
+ *
+ * @param probeAddress absent: no HTTP server
+ * @param choices every setting with its value in text and where that came from, in the table's order
+ * @param notes what the operator should know about accepted settings that do nothing here
+ */
+public record AgentConfig(
+        PluginSettings plugin,
+        SessionSettings session,
+        HealthSettings health,
+        NodePaths paths,
+        List<DeviceSelector> selectors,
+        String verbsLibrary,
+        Optional<InetSocketAddress> probeAddress,
+        LogFormat logFormat,
+        LogLevel logLevel,
+        List<Choice> choices,
+        List<String> notes) {
+    /**
+     * Where one setting's value came from.
+     *
+     * @param text the value as it was written; of a list, all of them
+     * @param source "default", "command line", "environment" or "file …"
+     */
+    public record Choice(String name, String text, String source, boolean inEffect) {
+        public boolean isDefault() {
+            return source.equals("default");
+        }
+    }
+
+    public AgentConfig {
+        selectors = List.copyOf(selectors);
+        choices = List.copyOf(choices);
+        notes = List.copyOf(notes);
+    }
+
+    /** One line for each setting that somebody set, then the notes: what the start of a log must tell. */
+    public List<String> describe() {
+        List<String> lines = new ArrayList<>();
+        for (Choice choice : choices) {
+            if (!choice.isDefault()) {
+                lines.add("setting " + choice.name() + "=" + choice.text() + " (" + choice.source() + ")"
+                        + (choice.inEffect() ? "" : ", not in effect yet"));
+            }
+        }
+        if (lines.isEmpty()) {
+            lines.add("all settings have their defaults");
+        }
+        lines.addAll(notes);
+        return lines;
+    }
+}

@@ -1,0 +1,220 @@
+package io.erdma.node;
+
+import io.erdma.inventory.DeviceSelector;
+import io.erdma.node.Setting.Kind;
+import io.erdma.node.Setting.Parser;
+import io.erdma.node.log.LogFormat;
+import io.erdma.node.log.LogLevel;
+import io.erdma.plugin.CdiMode;
+import io.erdma.plugin.PluginSettings;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+
+/** The table of all settings. */
+final class Settings {
+    static final Setting<String> RESOURCE_NAME = value(
+            "resource-name",
+            "DOMAIN/NAME",
+            "aliyun/erdma",
+            Parsers::extendedResource,
+            "Extended resource that pods ask for.");
+    static final Setting<Integer> SHARES_PER_DEVICE = value(
+            "shares-per-device",
+            "N",
+            "200",
+            Parsers.integer(1, PluginSettings.MAX_SHARES_PER_DEVICE),
+            "How many pods can share one device.");
+    static final Setting<DeviceSelector> DEVICE_SELECTOR = new Setting<>(
+            "device-selector",
+            Kind.LIST,
+            "RULE",
+            "",
+            Parsers::selector,
+            true,
+            "Which RDMA devices to offer: driver=NAME, name=GLOB or pci=VENDOR:DEVICE; may be repeated. Without any, eRDMA devices by their driver.");
+    static final Setting<Boolean> ALLOCATE_ALL_DEVICES =
+            flag("allocate-all-devices", true, "Give every device of the node to each container that asks for one.");
+    static final Setting<Boolean> NCCL_IB_HCA =
+            flag("nccl-ib-hca", true, "Set NCCL_IB_HCA to the granted devices in each container.");
+    static final Setting<CdiMode> CDI = value(
+            "cdi",
+            "MODE",
+            "off",
+            Parsers.oneOf("mode", CdiMode.class),
+            "Name devices to the container runtime by CDI: off, also (beside the device nodes) or only.");
+    static final Setting<Path> CDI_DIR =
+            value("cdi-dir", "DIR", "/var/run/cdi", Parsers::directory, "Where the CDI specification is written.");
+    static final Setting<Path> KUBELET_ROOT_DIR = value(
+            "kubelet-root-dir",
+            "DIR",
+            "/var/lib/kubelet",
+            Parsers::directory,
+            "The kubelet's root directory; its sockets are in device-plugins below it.");
+    static final Setting<Boolean> PRE_START_CONTAINER = flag(
+            "deviceplugin-prestart-container",
+            true,
+            "Have the kubelet call PreStartContainer before each container start.");
+    static final Setting<String> VERBS_LIBRARY = value(
+            "verbs-library",
+            "LIBRARY",
+            "libibverbs.so.1",
+            Parsers::library,
+            "The verbs library, by soname or absolute path.");
+    static final Setting<Path> SYSFS_ROOT =
+            value("sysfs-root", "DIR", "/sys", Parsers::directory, "Where sysfs is mounted.");
+    static final Setting<Path> DEV_ROOT =
+            value("dev-root", "DIR", "/dev", Parsers::directory, "Where the device nodes of the host are.");
+    static final Setting<Duration> HEALTH_INTERVAL = value(
+            "health-interval",
+            "DURATION",
+            "5s",
+            Parsers.duration(Duration.ofMillis(100), Duration.ofSeconds(30)),
+            "How often each device is checked, beside the events that tell of changes at once.");
+    static final Setting<Duration> RESCAN_INTERVAL = value(
+            "rescan-interval",
+            "DURATION",
+            "30s",
+            Parsers.duration(Duration.ofMillis(100), Duration.ofHours(1)),
+            "How often devices are enumerated anew, beside the events that tell of changes at once.");
+    static final Setting<Optional<InetSocketAddress>> PROBE_ADDRESS = new Setting<>(
+            "probe-address",
+            Kind.VALUE_OR_EMPTY,
+            "ADDRESS",
+            ":9470",
+            Parsers::listenAddress,
+            true,
+            "Where /healthz, /readyz, /metrics and /loglevel answer; empty turns them off.");
+    static final Setting<LogFormat> LOG_FORMAT =
+            value("log-format", "FORMAT", "text", Parsers.oneOf("format", LogFormat.class), "text or json.");
+    static final Setting<LogLevel> LOG_LEVEL = value(
+            "log-level",
+            "LEVEL",
+            "info",
+            Parsers.oneOf("level", LogLevel.class),
+            "debug, info, warn or error; changed while running by PUT /loglevel?level=LEVEL from the node itself.");
+
+    static final Setting<String> PREFER_DRIVER = later(
+            "prefer-driver",
+            Kind.VALUE_OR_EMPTY,
+            "MODE",
+            "default",
+            Parsers::driverMode,
+            "Driver mode: default (iWARP), compat (RoCE-compatible) or ofed (for GPU nodes).");
+    static final Setting<Integer> JUMBO_FRAME_MTU = later(
+            "jumbo-frame-mtu",
+            Kind.VALUE,
+            "BYTES",
+            "8500",
+            Parsers.integer(1280, 9600),
+            "MTU of eRDMA interfaces on instances with jumbo frames.");
+    static final Setting<Boolean> LOCAL_ERI_DISCOVERY = later(
+            "local-eri-discovery",
+            Kind.FLAG,
+            "",
+            "false",
+            Parsers::bool,
+            "Use the interfaces found on the node instead of those that the controller assigns.");
+    static final Setting<List<String>> EXPOSED_LOCAL_ERIS = later(
+            "exposed-local-eris",
+            Kind.VALUE_OR_EMPTY,
+            "RULES",
+            "",
+            Parsers::localEris,
+            "Which local devices to offer on which instance.");
+    static final Setting<String> INSTALLER_VERSION = later(
+            "erdma-installer-version",
+            Kind.VALUE_OR_EMPTY,
+            "VERSION",
+            "",
+            Parsers::text,
+            "Version of the driver installer.");
+
+    /** In the order of the help and of the README. */
+    static final List<Setting<?>> ALL = List.of(
+            RESOURCE_NAME,
+            SHARES_PER_DEVICE,
+            DEVICE_SELECTOR,
+            ALLOCATE_ALL_DEVICES,
+            NCCL_IB_HCA,
+            CDI,
+            CDI_DIR,
+            KUBELET_ROOT_DIR,
+            PRE_START_CONTAINER,
+            VERBS_LIBRARY,
+            SYSFS_ROOT,
+            DEV_ROOT,
+            HEALTH_INTERVAL,
+            RESCAN_INTERVAL,
+            PROBE_ADDRESS,
+            LOG_FORMAT,
+            LOG_LEVEL,
+            PREFER_DRIVER,
+            JUMBO_FRAME_MTU,
+            LOCAL_ERI_DISCOVERY,
+            EXPOSED_LOCAL_ERIS,
+            INSTALLER_VERSION);
+
+    private Settings() {}
+
+    private static <T> Setting<T> value(String name, String hint, String defaultText, Parser<T> parser, String help) {
+        return new Setting<>(name, Kind.VALUE, hint, defaultText, parser, true, help);
+    }
+
+    private static Setting<Boolean> flag(String name, boolean inEffect, String help) {
+        return new Setting<>(name, Kind.FLAG, "", "false", Parsers::bool, inEffect, help);
+    }
+
+    private static <T> Setting<T> later(
+            String name, Kind kind, String hint, String defaultText, Parser<T> parser, String help) {
+        return new Setting<>(name, kind, hint, defaultText, parser, false, help);
+    }
+
+    /** The lines of {@code --help}. */
+    static String help() {
+        StringBuilder out = new StringBuilder(2_000);
+        for (Setting<?> setting : ALL) {
+            out.append("  --").append(setting.name());
+            if (!setting.isFlag()) {
+                out.append('=').append(setting.hint());
+            }
+            out.append("\n      ").append(setting.help());
+            if (!setting.defaultText().isEmpty()) {
+                out.append(" Default: ").append(setting.defaultText()).append('.');
+            }
+            if (!setting.inEffect()) {
+                out.append(" (Read and checked, not in effect yet.)");
+            }
+            out.append('\n');
+        }
+        return out.append("  --config=FILE\n      Settings as YAML or JSON, for example \"sharesPerDevice: 100\".\n")
+                .append("Each setting has three names: --shares-per-device, ERDMA_SHARES_PER_DEVICE in the environment"
+                        + " and sharesPerDevice\nin the file. The command line wins over the environment, and that"
+                        + " over the file.\n")
+                .toString();
+    }
+
+    /** The same as a Markdown table, for the README. */
+    static String markdown() {
+        StringBuilder out = new StringBuilder(2_000)
+                .append("| Flag | Environment | File key | Default | Meaning |\n")
+                .append("|---|---|---|---|---|\n");
+        for (Setting<?> setting : ALL) {
+            out.append("| `--")
+                    .append(setting.name())
+                    .append("` | `")
+                    .append(setting.environmentName())
+                    .append("` | `")
+                    .append(setting.fileKey())
+                    .append("` | ")
+                    .append(setting.defaultText().isEmpty() ? "" : "`" + setting.defaultText() + "`")
+                    .append(" | ")
+                    .append(setting.help())
+                    .append(setting.inEffect() ? "" : " *Not in effect yet.*")
+                    .append(" |\n");
+        }
+        return out.toString();
+    }
+}

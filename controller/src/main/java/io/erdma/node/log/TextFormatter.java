@@ -1,0 +1,108 @@
+package io.erdma.node.log;
+
+import io.erdma.log.Log;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.util.HexFormat;
+import java.util.Locale;
+import java.util.logging.Formatter;
+import java.util.logging.LogRecord;
+
+/**
+ * One line for people: time, level, message, fields. A stack trace follows on indented lines, so a line that begins at
+ * the margin is always a record of ours, whatever text came in from outside.
+ */
+final class TextFormatter extends Formatter {
+    private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern(
+                    "uuuu-MM-dd'T'HH:mm:ss.SSS'Z'", Locale.ROOT)
+            .withZone(ZoneOffset.UTC);
+
+    static String time(Instant instant) {
+        return TIME.format(instant);
+    }
+
+    @Override
+    public String format(LogRecord record) {
+        StringBuilder out = new StringBuilder(120)
+                .append(time(record.getInstant()))
+                .append(' ')
+                .append(String.format("%-5s", LogLevel.of(record.getLevel()).name()))
+                .append(' ');
+        escape(message(record), out);
+        if (record.getParameters() instanceof Log.Field[] fields) {
+            for (Log.Field field : fields) {
+                out.append(' ');
+                escape(field.key(), out);
+                out.append('=');
+                value(field.value(), out);
+            }
+        }
+        out.append('\n');
+        if (record.getThrown() != null) {
+            trace(record.getThrown()).lines().forEach(line -> {
+                out.append("    ");
+                escape(line, out);
+                out.append('\n');
+            });
+        }
+        return out.toString();
+    }
+
+    /** Records of ours are taken as they are; others (Netty's, the JDK's) may be patterns with parameters. */
+    static String message(LogRecord record) {
+        if (record.getMessage() == null) {
+            return "";
+        }
+        return record.getParameters() instanceof Log.Field[] ? record.getMessage() : FOREIGN.formatMessage(record);
+    }
+
+    private static final Formatter FOREIGN = new Formatter() {
+        @Override
+        public String format(LogRecord record) {
+            return formatMessage(record);
+        }
+    };
+
+    static String trace(Throwable thrown) {
+        StringWriter text = new StringWriter();
+        thrown.printStackTrace(new PrintWriter(text));
+        return text.toString();
+    }
+
+    private static void value(String value, StringBuilder out) {
+        boolean plain = !value.isEmpty() && value.chars().noneMatch(c -> c <= ' ' || c == '"' || c == '=' || c == '\\');
+        if (plain) {
+            escape(value, out);
+            return;
+        }
+        StringBuilder inner = new StringBuilder();
+        escape(value, inner);
+        out.append('"').append(inner.toString().replace("\"", "\\\"")).append('"');
+    }
+
+    /** Whatever could start a new line, move the cursor or reverse the reading direction is written as an escape. */
+    private static void escape(String text, StringBuilder out) {
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
+            switch (c) {
+                case '\n' -> out.append("\\n");
+                case '\r' -> out.append("\\r");
+                case '\t' -> out.append("\\t");
+                default -> {
+                    if (isHarmful(c)) {
+                        out.append("\\u").append(HexFormat.of().toHexDigits(c));
+                    } else {
+                        out.append(c);
+                    }
+                }
+            }
+        }
+    }
+
+    private static boolean isHarmful(char c) {
+        return Character.isISOControl(c) || Character.getType(c) == Character.FORMAT || c == '\u2028' || c == '\u2029';
+    }
+}

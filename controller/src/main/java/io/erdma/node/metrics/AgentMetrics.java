@@ -1,0 +1,154 @@
+package io.erdma.node.metrics;
+
+import io.erdma.device.AdvertisedDevices;
+import io.erdma.device.AdvertisementListener;
+import io.erdma.plugin.PluginObserver;
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MultiGauge;
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.Timer;
+import io.micrometer.core.instrument.binder.jvm.JvmMemoryMetrics;
+import io.micrometer.core.instrument.binder.jvm.JvmThreadMetrics;
+import io.micrometer.core.instrument.binder.system.FileDescriptorMetrics;
+import io.micrometer.core.instrument.binder.system.UptimeMetrics;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
+
+/** The agent's numbers over time. Written from the monitor's and the kubelet's threads, read by scrapes. */
+public final class AgentMetrics implements PluginObserver, AdvertisementListener, AutoCloseable {
+    private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+    private final int sharesPerDevice;
+
+    private final AtomicInteger healthy = new AtomicInteger();
+    private final AtomicInteger unhealthy = new AtomicInteger();
+    private final AtomicInteger streams = new AtomicInteger();
+    private final MultiGauge perDevice = MultiGauge.builder("erdma.device.healthy")
+            .description("1 while the device can carry traffic, else 0")
+            .register(registry);
+    private final Timer granted = allocations("granted");
+    private final Timer refused = allocations("refused");
+    private final Timer eventToKubelet = Timer.builder("erdma.event.to.kubelet")
+            .description("From the reading of an event to the message on the kubelet's stream")
+            .serviceLevelObjectives(buckets(1, 2, 5, 10, 20, 50, 100, 1_000))
+            .register(registry);
+    private final Counter firstRegistrations = registrations("first");
+    private final Counter registrationsAgain = registrations("again");
+    private final Counter registrationFailures = Counter.builder("erdma.registration.failures")
+            .description("Registrations that the kubelet refused or did not answer")
+            .register(registry);
+
+    public AgentMetrics(String version, int sharesPerDevice) {
+        this.sharesPerDevice = sharesPerDevice;
+        Gauge.builder("erdma.build.info", () -> 1)
+                .description("Version of the agent and of its Java")
+                .tags("version", version, "java", Runtime.version().toString())
+                .register(registry);
+        devices("healthy", healthy);
+        devices("unhealthy", unhealthy);
+        Gauge.builder("erdma.shares", () -> (healthy.get() + unhealthy.get()) * this.sharesPerDevice)
+                .description("Shares offered to the kubelet, healthy or not")
+                .register(registry);
+        Gauge.builder("erdma.listandwatch.streams", streams, AtomicInteger::get)
+                .description("ListAndWatch streams that the kubelet holds open")
+                .register(registry);
+    }
+
+    private void devices(String health, AtomicInteger count) {
+        Gauge.builder("erdma.devices", count, AtomicInteger::get)
+                .description("RDMA devices offered to the kubelet, by health")
+                .tag("health", health)
+                .register(registry);
+    }
+
+    private Timer allocations(String outcome) {
+        return Timer.builder("erdma.allocations")
+                .description("Allocate calls of the kubelet, by outcome")
+                .tag("outcome", outcome)
+                .serviceLevelObjectives(buckets(1, 2, 5, 10, 50, 100, 1_000))
+                .register(registry);
+    }
+
+    private Counter registrations(String kind) {
+        return Counter.builder("erdma.registrations")
+                .description("Registrations with the kubelet: the first of this process, and those again")
+                .tag("kind", kind)
+                .register(registry);
+    }
+
+    private static Duration[] buckets(long... millis) {
+        return Arrays.stream(millis).mapToObj(Duration::ofMillis).toArray(Duration[]::new);
+    }
+
+    /** @param age time since the health monitor last went round */
+    public void watchHealthLoop(Supplier<Duration> age) {
+        Gauge.builder("erdma.health.loop.age", () -> age.get().toMillis() / 1e3)
+                .description("Time since the last completed health check")
+                .baseUnit("seconds")
+                .register(registry);
+    }
+
+    /** Adds the process's own numbers; apart from the constructor, so that the registration need not wait for it. */
+    public void watchProcess() {
+        new JvmMemoryMetrics().bindTo(registry);
+        new JvmThreadMetrics().bindTo(registry);
+        new FileDescriptorMetrics().bindTo(registry);
+        new UptimeMetrics().bindTo(registry);
+    }
+
+    /** One scrape in Prometheus' text format. */
+    public String scrape() {
+        return registry.scrape();
+    }
+
+    /** Series of devices that are no longer there end with this. */
+    @Override
+    public void advertise(AdvertisedDevices devices, long observedNanos) {
+        int ok = (int) devices.devices().stream()
+                .filter(entry -> entry.health().isHealthy())
+                .count();
+        healthy.set(ok);
+        unhealthy.set(devices.devices().size() - ok);
+        perDevice.register(
+                devices.devices().stream()
+                        .map(entry -> MultiGauge.Row.of(
+                                Tags.of("device", entry.device().name()),
+                                entry.health().isHealthy() ? 1 : 0))
+                        .toList(),
+                true);
+    }
+
+    @Override
+    public void allocated(Duration took, boolean grantedIt) {
+        (grantedIt ? granted : refused).record(took);
+    }
+
+    @Override
+    public void streams(int open) {
+        streams.set(open);
+    }
+
+    @Override
+    public void messageSent(Duration sinceObserved) {
+        eventToKubelet.record(sinceObserved);
+    }
+
+    @Override
+    public void registered(boolean again) {
+        (again ? registrationsAgain : firstRegistrations).increment();
+    }
+
+    @Override
+    public void registrationFailed(String reason) {
+        registrationFailures.increment();
+    }
+
+    @Override
+    public void close() {
+        registry.close();
+    }
+}
