@@ -1,0 +1,104 @@
+package io.erdma.cli;
+
+import static java.util.Objects.requireNonNull;
+
+import java.io.IOException;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.IVersionProvider;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** The root of the command line: what commands there are, and what their failures end with. */
+@Command(
+        name = "erdma",
+        sortOptions = false,
+        header = "eRDMA on a Kubernetes node.",
+        synopsisSubcommandLabel = "COMMAND",
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {
+            " 0:done",
+            " 1:done, and something is wrong with the node",
+            "64:wrong usage",
+            "70:our own fault; set ERDMA_STACKTRACE=1 to see where"
+        })
+final class ErdmaCommand implements Runnable {
+    /** Prints the Java stack of an internal error; for those who mend it. */
+    private static final String STACKTRACE = "ERDMA_STACKTRACE";
+
+    @Spec
+    private CommandSpec spec;
+
+    @SuppressWarnings("UnusedVariable") // picocli acts on it
+    @Option(
+            names = {"-h", "--help"},
+            usageHelp = true,
+            description = "Print this text; also understood after a command.")
+    private boolean help;
+
+    @SuppressWarnings("UnusedVariable") // picocli acts on it
+    @Option(
+            names = {"-V", "--version"},
+            versionHelp = true,
+            description = "Print the version.")
+    private boolean version;
+
+    @Override
+    public void run() {
+        throw new ParameterException(spec.commandLine(), "no command given");
+    }
+
+    static CommandLine commandLine(Console console) {
+        requireNonNull(console, "console is null");
+        CommandLine root = new CommandLine(new ErdmaCommand());
+        root.getCommandSpec().versionProvider(new Version());
+        root.addSubcommand(new AgentCommand());
+        root.addSubcommand(new DevinfoCommand(console));
+        root.addSubcommand(new VersionCommand(console));
+        // As getopt does it for ibv_devinfo: --list may be --li, and of two -d the last one counts.
+        root.setAbbreviatedOptionsAllowed(true);
+        root.setOverwrittenOptionsAllowed(true);
+        root.setExpandAtFiles(false);
+        root.setOut(console.outWriter());
+        root.setErr(console.errWriter());
+        root.setColorScheme(CommandLine.Help.defaultColorScheme(CommandLine.Help.Ansi.OFF));
+        root.setParameterExceptionHandler((e, arguments) -> wrongUsage(e, console));
+        root.setExecutionExceptionHandler((e, commandLine, parsed) -> failed(e, console));
+        return root;
+    }
+
+    private static int wrongUsage(ParameterException e, Console console) {
+        String command = e.getCommandLine().getCommandSpec().qualifiedName();
+        console.complain(command + ": " + e.getMessage().strip());
+        console.complain("Run '" + command + " --help' for the options.");
+        return ExitCode.USAGE;
+    }
+
+    private static int failed(Exception e, Console console) {
+        if (e instanceof IOException && "Broken pipe".equals(e.getMessage())) {
+            // The reader, such as head, has seen enough.
+            return ExitCode.OK;
+        }
+        return internalError(e, console);
+    }
+
+    static int internalError(Throwable e, Console console) {
+        console.complain("erdma: internal error: " + e);
+        if (System.getenv(STACKTRACE) == null) {
+            console.complain("Set " + STACKTRACE + "=1 and repeat to see where.");
+        } else {
+            e.printStackTrace(console.errWriter());
+        }
+        return ExitCode.INTERNAL;
+    }
+
+    /** Read only when asked for. */
+    private static final class Version implements IVersionProvider {
+        @Override
+        public String[] getVersion() {
+            return new String[] {"erdma " + BuildInfo.read().version()};
+        }
+    }
+}

@@ -1,0 +1,16 @@
+package io.erdma.cli;
+
+/** What the process ends with; the two high ones are those of sysexits(3). */
+final class ExitCode {
+    static final int OK = 0;
+
+    /** The command did its work, and the answer is that something is wrong with the node. */
+    static final int NOT_USABLE = 1;
+
+    static final int USAGE = 64;
+
+    /** Our own fault, or one of what we stand on: a Java exception, an output that can't be written. */
+    static final int INTERNAL = 70;
+
+    private ExitCode() {}
+}
