@@ -1,0 +1,153 @@
+package io.erdma.bench;
+
+import io.erdma.lab.Command;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/** The figures as a Markdown page, beside those of the page that was committed last. */
+final class Report {
+    private static final int BAR = 20;
+
+    private Report() {}
+
+    /** @param committed the page's former text, empty when there is none */
+    static String page(List<Figure> figures, String committed, List<String> notes) {
+        Map<String, Double> before = read(committed);
+        List<Integer> columns =
+                figures.stream().map(Figure::devices).distinct().sorted().toList();
+        StringBuilder out = new StringBuilder(6_000)
+                .append("# Measured\n\nWritten by `make bench` on ")
+                .append(LocalDate.now(ZoneOffset.UTC))
+                .append(": ")
+                .append(machine())
+                .append(".\n\n");
+        for (String note : notes) {
+            out.append("- ").append(note).append('\n');
+        }
+        out.append("""
+
+                A column for each number of devices. `×` is the ratio to the page that was committed last; a percentile of
+                less than a hundred samples is their maximum, and says so. The bar is the share of the aim that the worst
+                of the row takes, `!` marks one that misses it; *growth* is the last column over the first.
+
+                | figure |""");
+        columns.forEach(devices -> out.append(" %d %s |".formatted(devices, devices == 1 ? "device" : "devices")));
+        out.append(" growth | aim | of the aim |\n|---|")
+                .append("---:|".repeat(columns.size() + 2))
+                .append("---|\n");
+        figures.stream().map(Figure::name).distinct().forEach(name -> {
+            List<Figure> row = figures.stream()
+                    .filter(figure -> figure.name().equals(name))
+                    .toList();
+            out.append("| ").append(name).append(" |");
+            for (int devices : columns) {
+                out.append(' ')
+                        .append(row.stream()
+                                .filter(figure -> figure.devices() == devices)
+                                .map(figure -> cell(figure, before))
+                                .collect(Collectors.joining()))
+                        .append(" |");
+            }
+            row(row, out);
+        });
+        return out.toString();
+    }
+
+    private static String cell(Figure figure, Map<String, Double> before) {
+        String text = text(figure.value(), figure.unit());
+        Double then = before.get(key(figure.name(), figure.devices()));
+        if (then != null && then > 0) {
+            text += String.format(Locale.ROOT, " ×%.2f", figure.value() / then);
+        }
+        return figure.isMaximum() ? text + " (max of " + figure.samples() + ")" : text;
+    }
+
+    /** Growth, aim and bar. */
+    private static void row(List<Figure> row, StringBuilder out) {
+        Figure first = row.getFirst();
+        Figure last = row.getLast();
+        out.append(' ');
+        if (row.size() > 1 && first.value() > 0) {
+            out.append(String.format(Locale.ROOT, "%.2f", last.value() / first.value()));
+        }
+        Optional<Figure> worst =
+                row.stream().filter(figure -> figure.aim().isPresent()).max(Comparator.comparingDouble(Figure::value));
+        out.append(" | ")
+                .append(worst.map(figure -> text(figure.aim().getAsDouble(), figure.unit()))
+                        .orElse(""))
+                .append(" | ")
+                .append(worst.map(Report::bar).orElse(""))
+                .append(" |\n");
+    }
+
+    /** The figures of a page, by name and number of devices, which the table's head gives. */
+    static Map<String, Double> read(String page) {
+        Map<String, Double> figures = new HashMap<>();
+        List<String> head = List.of();
+        for (String line : page.lines().filter(line -> line.startsWith("| ")).toList()) {
+            List<String> cells =
+                    Stream.of(line.split("\\|", -1)).map(String::strip).toList();
+            if (cells.get(1).equals("figure")) {
+                head = cells;
+            }
+            for (int i = 2; i < Math.min(cells.size(), head.size()); i++) {
+                String number = cells.get(i).split(" ", -1)[0];
+                if (head.get(i).matches("\\d+ devices?") && number.matches("[0-9]+(\\.[0-9]+)?")) {
+                    figures.put(
+                            key(cells.get(1), Integer.parseInt(head.get(i).split(" ", -1)[0])), Double.valueOf(number));
+                }
+            }
+        }
+        return figures;
+    }
+
+    private static String key(String name, int devices) {
+        return name + "@" + devices;
+    }
+
+    /** What the last commit holds of a file; empty when it is new, or when this is no clone. */
+    static String committed(Path file) {
+        Command.Result result = Command.run(List.of("git", "show", "HEAD:./" + file));
+        return result.code() == 0 ? result.out() : "";
+    }
+
+    private static String text(double value, String unit) {
+        String number = value >= 100
+                ? String.format(Locale.ROOT, "%.0f", value)
+                : String.format(Locale.ROOT, value >= 10 ? "%.1f" : "%.3f", value);
+        return number + " " + unit;
+    }
+
+    private static String bar(Figure figure) {
+        long filled = Math.round(figure.value() / figure.aim().getAsDouble() * BAR);
+        return "`" + "#".repeat((int) Math.clamp(filled, 0L, BAR)) + ".".repeat((int) Math.clamp(BAR - filled, 0L, BAR))
+                + (figure.misses() ? "!`" : "`");
+    }
+
+    private static String machine() {
+        try {
+            String cpu = Files.readAllLines(Path.of("/proc/cpuinfo"), StandardCharsets.UTF_8).stream()
+                    .filter(line -> line.startsWith("model name"))
+                    .map(line -> line.substring(line.indexOf(':') + 1).strip())
+                    .findFirst()
+                    .orElse("unknown CPU");
+            return cpu + ", " + Runtime.getRuntime().availableProcessors() + " cores, Linux "
+                    + System.getProperty("os.version") + ", JDK "
+                    + System.getProperty("java.vendor.version", System.getProperty("java.version"));
+        } catch (IOException e) {
+            throw new IllegalStateException("cannot read /proc/cpuinfo", e);
+        }
+    }
+}

@@ -1,0 +1,8 @@
+#!/bin/bash
+# Measures the agent on this machine, with a stand-in for libibverbs and for the kubelet; writes docs/bench.md.
+# Run it on a quiet machine.   bench.sh [--quick]
+set -euo pipefail
+project=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$project"
+mkdir -p target/bench docs
+exec build/test-main.sh io.erdma.bench.Bench "$@" controller/target/erdma target/bench docs/bench.md
