@@ -99,7 +99,7 @@ final class NodeExplainer {
                     gids(name, reading)));
         }
         return new NodeExplanation(
-                isUsable(snapshot, Source.RDMA_NETLINK) ? Optional.of(snapshot.netnsMode()) : Optional.empty(),
+                snapshot.usable(Source.RDMA_NETLINK) ? Optional.of(snapshot.netnsMode()) : Optional.empty(),
                 compatMode,
                 snapshot.rdmaCm(),
                 snapshot.sources(),
@@ -111,10 +111,6 @@ final class NodeExplainer {
             return DriverKind.OTHER;
         }
         return compatMode.isPresent() ? DriverKind.OUT_OF_TREE : DriverKind.MODE_UNKNOWN;
-    }
-
-    private static boolean isUsable(InventorySnapshot snapshot, Source source) {
-        return snapshot.sources().stream().filter(SourceStatus::usable).anyMatch(one -> one.source() == source);
     }
 
     private List<Link> links() {
