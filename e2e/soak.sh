@@ -16,6 +16,7 @@ if [ "$code" -ne 0 ] || ! grep -q '^ok ' "$out/soak.tap"; then
     exit 1
 fi
 if [ $# -eq 0 ]; then
+    build/test-main.sh io.erdma.bench.IdleWatch 10 controller/target/erdma "$out" | tee -a "$out/soak.tap"
     # Of the plugin alone: kubelets that stay away for seconds, and starts on a tenth of a core (half an hour).
     build/test-main.sh io.erdma.plugin.RestartSoak 100 2>"$out/restarts.log" | tee -a "$out/soak.tap"
     build/test-main.sh io.erdma.plugin.ColdStarts 100 2>"$out/cold-starts.log" | tee -a "$out/soak.tap"
