@@ -196,10 +196,9 @@ public final class KubeletSession implements AutoCloseable {
         if (found.isEmpty()) {
             return withoutKubelet();
         }
-        awaySinceNanos = OptionalLong.empty();
-        absenceWarned = false;
         if (!found.equals(kubelet)) {
             forget();
+            present();
             kubelet = found;
             backOff.reset();
             lostAgain = Optional.empty();
@@ -255,6 +254,21 @@ public final class KubeletSession implements AutoCloseable {
         return absenceWarned || left > settings.poll().toNanos() ? settings.poll() : Duration.ofNanos(left);
     }
 
+    private void present() {
+        awaySinceNanos = OptionalLong.empty();
+        absenceWarned = false;
+    }
+
+    /** Nobody listens there, as after a kubelet that ended and left its socket behind: the next one replaces it. */
+    private Duration unreachable(Status status) {
+        failures++;
+        String what =
+                "the kubelet does not answer on " + directory.kubeletSocket() + ": " + RegisterCall.reason(status);
+        observer.registrationFailed(what);
+        away(what + "; trying again", ". Its log tells why it is away.");
+        return again(backOff.next());
+    }
+
     private Duration register() throws IOException {
         if (!ownSocketIsThere()) {
             endpoint.ifPresent(Endpoint::discard);
@@ -295,6 +309,10 @@ public final class KubeletSession implements AutoCloseable {
         if (result.isEmpty()) {
             return LONG;
         }
+        if (result.get().getCode() == Status.Code.UNAVAILABLE && !everOpened()) {
+            return unreachable(result.get());
+        }
+        present();
         // A kubelet that is slow to answer may have accepted us nevertheless.
         if (result.get().isOk() || everOpened()) {
             return accepted();

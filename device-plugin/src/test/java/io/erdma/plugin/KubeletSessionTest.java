@@ -259,10 +259,30 @@ class KubeletSessionTest {
         }
     }
 
+    /** A kubelet that ends leaves its socket behind, on which nobody answers until the next one starts. */
+    @Test
+    void norIsOneThatLeavesADeadSocketForAWhile() throws IOException {
+        try (Lines lines = Lines.record()) {
+            Node.Agent agent = node.agent();
+            awaitServing(agent);
+
+            kubelet.kill();
+            await().atMost(SOON).until(() -> !agent.failures.isEmpty());
+            kubelet.listen(Wipe.SOCKETS);
+            kubelet.awaitRegistration(2, SOON);
+            awaitServing(agent);
+
+            assertThat(lines.atLeast(Level.WARNING)).isEmpty();
+            assertThat(lines.atLeast(Level.INFO))
+                    .filteredOn(line -> line.contains("does not answer"))
+                    .hasSize(1);
+        }
+    }
+
     @Test
     void warnsOnceOfAKubeletThatStaysAway() throws IOException {
         try (Lines lines = Lines.record()) {
-            Node.Agent agent = node.agent();
+            Node.Agent agent = node.agent(node.warningAfter(Duration.ofMillis(300)), InotifyWatch::open);
             awaitServing(agent);
             kubelet.stop();
 
@@ -307,7 +327,7 @@ class KubeletSessionTest {
     void saysWhenTheReasonOfARefusalChanges() throws IOException {
         try (Lines lines = Lines.record()) {
             kubelet.refuse(Integer.MAX_VALUE);
-            Node.Agent agent = node.agent();
+            Node.Agent agent = node.agent(node.warningAfter(Duration.ofMillis(300)), InotifyWatch::open);
             await().atMost(SOON).until(() -> agent.failures.size() > 2);
 
             kubelet.kill();
