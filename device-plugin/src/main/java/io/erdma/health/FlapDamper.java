@@ -5,7 +5,6 @@ import io.erdma.device.AdvertisedDevices.Entry;
 import io.erdma.device.DeviceHealth;
 import io.erdma.device.DeviceHealth.Unhealthy;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,9 +19,9 @@ import java.util.TreeSet;
  * Decides when a change of the offer is told. Pure: times are passed in, as {@link System#nanoTime} gives them.
  *
  * <ul>
- *   <li>A device that changes after {@link #QUIET} without a change is told at once, down or up, appearing or vanishing.
- *   <li>One that changes sooner flaps: it counts as unhealthy until it has been up for {@link #SETTLED}, and what is to
- *       be told of it waits until {@link #PACE} has passed since the last message. What another device causes to be
+ *   <li>A device that changes after {@link Pace#quiet} without a change is told at once, down or up, appearing or vanishing.
+ *   <li>One that changes sooner flaps: it counts as unhealthy until it has been up for {@link Pace#settled}, and what is to
+ *       be told of it waits until {@link Pace#betweenMessages} has passed since the last message. What another device causes to be
  *       sent takes it along.
  *   <li>What the kubelet already has is not sent again; a reason alone is not a change.
  *   <li>What we decide ourselves is told at once and is no flapping: a device that is withheld or no longer so, and what
@@ -30,10 +29,6 @@ import java.util.TreeSet;
  * </ul>
  */
 final class FlapDamper {
-    static final Duration QUIET = Duration.ofSeconds(2);
-    static final Duration PACE = Duration.ofSeconds(1);
-    static final Duration SETTLED = Duration.ofSeconds(1);
-
     private enum Level {
         ABSENT,
         DOWN,
@@ -48,12 +43,21 @@ final class FlapDamper {
         Optional<String> trouble = Optional.empty();
     }
 
+    private final long quiet;
+    private final long betweenMessages;
+    private final long settled;
     private final Map<String, Track> tracks = new TreeMap<>();
     private Set<String> withheld = Set.of();
     private boolean forced;
     private Optional<Path> sentRdmaCm = Optional.empty();
     private OptionalLong sentAt = OptionalLong.empty();
     private OptionalLong due = OptionalLong.empty();
+
+    FlapDamper(Pace pace) {
+        this.quiet = pace.quiet().toNanos();
+        this.betweenMessages = pace.betweenMessages().toNanos();
+        this.settled = pace.settled().toNanos();
+    }
 
     /** From now on the devices' changes of the past don't count. */
     void startOver() {
@@ -96,9 +100,8 @@ final class FlapDamper {
         }
         due = nextDue(pending, now);
         tracks.values()
-                .removeIf(track -> track.actual.isEmpty()
-                        && track.sent.isEmpty()
-                        && now - track.changedAt.orElse(now) >= QUIET.toNanos());
+                .removeIf(track ->
+                        track.actual.isEmpty() && track.sent.isEmpty() && now - track.changedAt.orElse(now) >= quiet);
         return message;
     }
 
@@ -108,19 +111,19 @@ final class FlapDamper {
     }
 
     /** @return whether this is a change that is told at once */
-    private static boolean note(Track track, Optional<Entry> actual, long now) {
+    private boolean note(Track track, Optional<Entry> actual, long now) {
         boolean changed = level(actual) != level(track.actual);
-        boolean quiet = track.changedAt.isEmpty() || now - track.changedAt.getAsLong() >= QUIET.toNanos();
+        boolean calm = track.changedAt.isEmpty() || now - track.changedAt.getAsLong() >= quiet;
         track.actual = actual;
         if (actual.isPresent() && actual.get().health() instanceof Unhealthy unhealthy) {
             track.trouble = Optional.of(unhealthy.reason());
         }
         if (changed) {
-            track.flapping = !quiet;
+            track.flapping = !calm;
             track.changedAt = OptionalLong.of(now);
-            return quiet;
+            return calm;
         }
-        if (quiet) {
+        if (calm) {
             track.flapping = false;
         }
         return false;
@@ -139,10 +142,8 @@ final class FlapDamper {
         return track.actual;
     }
 
-    private static boolean unsettled(Track track, long now) {
-        return track.flapping
-                && level(track.actual) == Level.UP
-                && now - track.changedAt.orElse(now) < SETTLED.toNanos();
+    private boolean unsettled(Track track, long now) {
+        return track.flapping && level(track.actual) == Level.UP && now - track.changedAt.orElse(now) < settled;
     }
 
     private AdvertisedDevices send(Optional<Path> rdmaCm, long now) {
@@ -159,18 +160,18 @@ final class FlapDamper {
     private OptionalLong nextDue(boolean pending, long now) {
         long wait = Long.MAX_VALUE;
         if (pending) {
-            wait = PACE.toNanos() - (now - sentAt.orElse(now));
+            wait = betweenMessages - (now - sentAt.orElse(now));
         }
         for (Track track : tracks.values()) {
             if (unsettled(track, now)) {
-                wait = Math.min(wait, SETTLED.toNanos() - (now - track.changedAt.orElse(now)));
+                wait = Math.min(wait, settled - (now - track.changedAt.orElse(now)));
             }
         }
         return wait == Long.MAX_VALUE ? OptionalLong.empty() : OptionalLong.of(now + wait);
     }
 
     private boolean paceAllows(long now) {
-        return sentAt.isEmpty() || now - sentAt.getAsLong() >= PACE.toNanos();
+        return sentAt.isEmpty() || now - sentAt.getAsLong() >= betweenMessages;
     }
 
     private static boolean sameForKubelet(Optional<Entry> one, Optional<Entry> other) {

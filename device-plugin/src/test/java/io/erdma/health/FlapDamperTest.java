@@ -49,7 +49,7 @@ final class FlapDamperTest {
 
     /** A damper under a clock that is turned by hand; due times are kept like the monitor keeps them. */
     private static final class Line {
-        private final FlapDamper damper = new FlapDamper();
+        private final FlapDamper damper = new FlapDamper(Pace.STANDARD);
         private final Map<String, State> states = new TreeMap<>();
         private final List<Sent> sent = new ArrayList<>();
         private Optional<Path> rdmaCm = Optional.empty();
@@ -146,7 +146,7 @@ final class FlapDamperTest {
 
     @Test
     void aChangeOfReasonAloneIsNotSent() {
-        FlapDamper damper = new FlapDamper();
+        FlapDamper damper = new FlapDamper(Pace.STANDARD);
         damper.offer(down("port 1 is DOWN"), Set.of(), 0);
 
         assertThat(damper.offer(down("netdev eth1 is down"), Set.of(), 10_000 * MILLI))
@@ -290,7 +290,7 @@ final class FlapDamperTest {
 
     @Test
     void aForcedOfferIsSentAlsoWhenOnlyAReasonIsNew() {
-        FlapDamper damper = new FlapDamper();
+        FlapDamper damper = new FlapDamper(Pace.STANDARD);
         damper.offer(down("port 1 is DOWN"), Set.of(), 0);
 
         damper.force();
@@ -400,8 +400,9 @@ final class FlapDamperTest {
 
     @Test
     void keepsTheHealthThatTheKubeletHearsFromTheJudgementItself() {
-        AdvertisedDevices first =
-                new FlapDamper().offer(down("port 1 is DOWN"), Set.of(), 0).orElseThrow();
+        AdvertisedDevices first = new FlapDamper(Pace.STANDARD)
+                .offer(down("port 1 is DOWN"), Set.of(), 0)
+                .orElseThrow();
         DeviceHealth health = first.find("a").orElseThrow().health();
 
         assertThat(health).isEqualTo(new Unhealthy("port 1 is DOWN", SINCE));

@@ -273,9 +273,7 @@ class KubeletSessionTest {
             awaitServing(agent);
 
             assertThat(lines.atLeast(Level.WARNING)).isEmpty();
-            assertThat(lines.atLeast(Level.INFO))
-                    .filteredOn(line -> line.contains("does not answer"))
-                    .hasSize(1);
+            assertThat(lines.atLeast(Level.INFO)).anyMatch(line -> line.contains("does not answer"));
         }
     }
 
