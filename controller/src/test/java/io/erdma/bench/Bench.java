@@ -255,8 +255,8 @@ public final class Bench {
             String health = now ? "Healthy" : "Unhealthy";
             long start = System.nanoTime();
             daemon.node().setPort(device, now);
-            FakeKubelet.Message message = daemon.kubelet()
-                    .awaitMessage(0, candidate -> hasAll(candidate, prefix, health), Daemon.PATIENCE);
+            FakeKubelet.Message message =
+                    daemon.kubelet().awaitMessage(0, candidate -> hasAll(candidate, prefix, health), Daemon.PATIENCE);
             (now ? up : down).add(message.arrivedNanos() - start);
             changed[device] = System.nanoTime();
             isUp[device] = now;
