@@ -90,7 +90,8 @@ public record Route(
     }
 
     /** A unicast route of the main table through a gateway, which must be reachable on the link already. */
-    public static Route via(InetAddress gateway, IpPrefix destination, int link, int protocol, long metric) {
+    public static Route via(
+            InetAddress gateway, IpPrefix destination, int link, InetAddress source, int protocol, long metric) {
         return new Route(
                 destination,
                 0,
@@ -99,7 +100,7 @@ public record Route(
                 TYPE_UNICAST,
                 protocol,
                 SCOPE_UNIVERSE,
-                Optional.empty(),
+                Optional.of(source),
                 List.of(new Hop(link, Optional.of(gateway))),
                 0);
     }

@@ -115,7 +115,7 @@ enum NamespaceScenario {
             netlink.setUp(v0);
             netlink.addAddress(address(v0));
             netlink.addRoute(Route.onLink(SUBNET, v0, OWN, 217, 200));
-            netlink.addRoute(Route.via(GATEWAY, ANYWHERE, v0, 217, 201));
+            netlink.addRoute(Route.via(GATEWAY, ANYWHERE, v0, OWN, 217, 201));
 
             assertThat(netlink.links())
                     .filteredOn(link -> link.index() == v0)
@@ -128,7 +128,7 @@ enum NamespaceScenario {
                     });
             assertThat(ipv4(netlink))
                     .containsExactlyInAnyOrder(
-                            Route.onLink(SUBNET, v0, OWN, 217, 200), Route.via(GATEWAY, ANYWHERE, v0, 217, 201));
+                            Route.onLink(SUBNET, v0, OWN, 217, 200), Route.via(GATEWAY, ANYWHERE, v0, OWN, 217, 201));
             assertThat(netlink.routeTo(IpPrefix.address("192.0.2.1"))
                             .orElseThrow()
                             .gateway())
@@ -138,7 +138,7 @@ enum NamespaceScenario {
                             .gateway())
                     .isEmpty();
 
-            netlink.deleteRoute(Route.via(GATEWAY, ANYWHERE, v0, 217, 201));
+            netlink.deleteRoute(Route.via(GATEWAY, ANYWHERE, v0, OWN, 217, 201));
             netlink.deleteRoute(Route.onLink(SUBNET, v0, OWN, 217, 200));
             netlink.deleteAddress(address(v0));
             assertThat(ipv4(netlink)).isEmpty();
@@ -181,7 +181,7 @@ enum NamespaceScenario {
             assertThat(assertRefused(Errno.EEXIST, () -> netlink.addAddress(address(v0))))
                     .isNotEmpty();
             assertThat(assertRefused(
-                            Errno.ENETUNREACH, () -> netlink.addRoute(Route.via(GATEWAY, ANYWHERE, v0, 217, 200))))
+                            Errno.ENETUNREACH, () -> netlink.addRoute(Route.via(GATEWAY, ANYWHERE, v0, OWN, 217, 200))))
                     .contains("Nexthop has invalid gateway");
             assertThat(assertRefused(Errno.EINVAL, () -> netlink.setMtu(v0, 1 << 20)))
                     .isNotEmpty();

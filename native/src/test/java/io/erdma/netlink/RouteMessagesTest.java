@@ -90,7 +90,7 @@ class RouteMessagesTest {
                                 Optional.of(IpPrefix.address("10.9.0.2")),
                                 List.of(new Hop(ETH0, Optional.of(GATEWAY))),
                                 0),
-                        Route.via(GATEWAY, ANYWHERE, ETH1, 217, Route.MAX_METRIC),
+                        Route.via(GATEWAY, ANYWHERE, ETH1, OWN, 217, Route.MAX_METRIC),
                         Route.onLink(SUBNET, ETH0, IpPrefix.address("10.9.0.2"), Route.PROTOCOL_KERNEL, 0),
                         Route.onLink(SUBNET, ETH1, OWN, 217, 200));
     }
@@ -202,9 +202,9 @@ class RouteMessagesTest {
 
     @Test
     void addsARouteThroughAGatewayOfScopeUniverse() {
-        assertThat(hex(RtMessages.newRoute(Route.via(GATEWAY, ANYWHERE, 5, 217, Route.MAX_METRIC))))
+        assertThat(hex(RtMessages.newRoute(Route.via(GATEWAY, ANYWHERE, 5, OWN, 217, Route.MAX_METRIC))))
                 .isEqualTo("02000000" + "fed90001" + "00000000" + "08000400" + "05000000" + "08000600" + "ffffffff"
-                        + "08000500" + "0a0900fd");
+                        + "08000500" + "0a0900fd" + "08000700" + "0a090003");
     }
 
     @Test
@@ -212,7 +212,7 @@ class RouteMessagesTest {
         assertThat(hex(RtMessages.deleteRoute(Route.onLink(SUBNET, 5, OWN, 217, 200))))
                 .isEqualTo("02180000" + "fed9ff00" + "00000000" + "08000100" + "0a090000" + "08000400" + "05000000"
                         + "08000600" + "c8000000");
-        assertThat(hex(RtMessages.deleteRoute(Route.via(GATEWAY, ANYWHERE, 5, 3, 200))))
+        assertThat(hex(RtMessages.deleteRoute(Route.via(GATEWAY, ANYWHERE, 5, OWN, 3, 200))))
                 .isEqualTo("02000000" + "fe03ff00" + "00000000" + "08000400" + "05000000" + "08000600" + "c8000000"
                         + "08000500" + "0a0900fd");
     }
