@@ -41,7 +41,7 @@ public final class InterfacePlan {
 
     private static final IpPrefix ANYWHERE = IpPrefix.parse("0.0.0.0/0");
 
-    private static final String WHITELIST =
+    static final String WHITELIST =
             "With the Terway network plugin, add the ERI to Terway's ENI whitelist, so that Terway leaves it alone.";
 
     /** An interface that was found for a wanted one. */

@@ -97,6 +97,16 @@ public record NetState(List<Link> links, List<InterfaceAddress> addresses, List<
         return routes.stream().filter(route -> route.leadsTo(link.index()));
     }
 
+    /** Whose marks an interface bears beside ours: makers of routes, and addresses. */
+    String traceOfOthers(Link link) {
+        Stream<String> routes = routesOn(link)
+                .filter(route -> route.destination().isIpv4() && !InterfacePlan.isOurs(route))
+                .map(route -> "a route of " + RouteText.maker(route.protocol()));
+        Stream<String> addresses = ipv4(link).map(address -> "address " + address.address());
+        String found = Stream.concat(routes, addresses).distinct().collect(Collectors.joining(", "));
+        return found.isEmpty() ? "nothing of anybody" : found;
+    }
+
     Stream<Route> routesTo(IpPrefix destination) {
         return routes.stream().filter(route -> route.destination().equals(destination));
     }

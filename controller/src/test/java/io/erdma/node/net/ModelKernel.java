@@ -28,13 +28,13 @@ final class ModelKernel {
     private final List<InterfaceAddress> addresses = new ArrayList<>();
     private final List<Route> routes = new ArrayList<>();
 
-    NetState state() {
+    synchronized NetState state() {
         return new NetState(links, addresses, routes);
     }
 
     // ---- what others do
 
-    void addLink(int index, String name, MacAddress mac, boolean up) {
+    synchronized void addLink(int index, String name, MacAddress mac, boolean up) {
         links.add(new Link(
                 index,
                 name,
@@ -49,23 +49,23 @@ final class ModelKernel {
     }
 
     /** Routes of the link vanish, addresses stay. */
-    void setDown(int index) {
+    synchronized void setDown(int index) {
         replace(index, link -> withFlags(link, link.flags() & ~Link.IFF_UP));
         routes.removeIf(route -> route.leadsTo(index));
     }
 
-    void removeLink(int index) {
+    synchronized void removeLink(int index) {
         setDown(index);
         links.removeIf(link -> link.index() == index);
         addresses.removeIf(address -> address.link() == index);
     }
 
-    boolean removeRoutes(Predicate<Route> which) {
+    synchronized boolean removeRoutes(Predicate<Route> which) {
         return routes.removeIf(which);
     }
 
     /** Whether the kernel took it. */
-    boolean tryAdd(Route route) {
+    synchronized boolean tryAdd(Route route) {
         try {
             addRoute(route);
             return true;
@@ -76,7 +76,7 @@ final class ModelKernel {
 
     // ---- what the agent asks for
 
-    void make(NetChange change) throws NativeException {
+    synchronized void make(NetChange change) throws NativeException {
         switch (change) {
             case NetChange.SetMtu(int index, String _, int mtu) -> setMtu(index, mtu);
             case NetChange.SetUp(int index, String _) -> setUp(index);
@@ -87,7 +87,7 @@ final class ModelKernel {
         }
     }
 
-    void setMtu(int index, int mtu) throws NativeException {
+    synchronized void setMtu(int index, int mtu) throws NativeException {
         link(index);
         refuse(mtu < MIN_MTU || mtu > MAX_MTU, Errno.EINVAL, "mtu out of range");
         replace(
@@ -105,14 +105,14 @@ final class ModelKernel {
                         link.parentDevice()));
     }
 
-    void setUp(int index) throws NativeException {
+    synchronized void setUp(int index) throws NativeException {
         if (!link(index).isUp()) {
             replace(index, link -> withFlags(link, link.flags() | Link.IFF_UP));
             addresses.stream().filter(address -> address.link() == index).forEach(this::addPrefixRoute);
         }
     }
 
-    void addAddress(InterfaceAddress address) throws NativeException {
+    synchronized void addAddress(InterfaceAddress address) throws NativeException {
         Link link = link(address.link());
         refuse(
                 addresses.stream()
@@ -205,7 +205,7 @@ final class ModelKernel {
     // ---- what packets do
 
     /** Metric of the best route to a destination among those that lead out of one of these links. */
-    OptionalLong best(IpPrefix destination, Predicate<Route> among) {
+    synchronized OptionalLong best(IpPrefix destination, Predicate<Route> among) {
         return routes.stream()
                 .filter(route -> route.destination().equals(destination) && route.tos() == 0 && among.test(route))
                 .mapToLong(Route::metric)
