@@ -103,13 +103,26 @@ final class Settings {
             "default",
             Parsers::driverMode,
             "Driver mode: default (iWARP), compat (RoCE-compatible) or ofed (for GPU nodes).");
-    static final Setting<Integer> JUMBO_FRAME_MTU = later(
+    static final Setting<Integer> JUMBO_FRAME_MTU = value(
             "jumbo-frame-mtu",
-            Kind.VALUE,
             "BYTES",
             "8500",
             Parsers.integer(1280, 9600),
             "MTU of eRDMA interfaces on instances with jumbo frames.");
+    static final Setting<Boolean> MANAGE_INTERFACES = new Setting<>(
+            "manage-interfaces",
+            Kind.FLAG,
+            "",
+            "true",
+            Parsers::bool,
+            true,
+            "Set up links, addresses and routes of eRDMA interfaces; false: only say what would be done.");
+    static final Setting<Integer> ROUTE_METRIC = value(
+            "route-metric",
+            "N",
+            "200",
+            Parsers.integer(1, Integer.MAX_VALUE),
+            "Least metric of their routes; they go above those of all other interfaces.");
     static final Setting<Boolean> LOCAL_ERI_DISCOVERY = later(
             "local-eri-discovery",
             Kind.FLAG,
@@ -152,6 +165,8 @@ final class Settings {
             LOG_FORMAT,
             LOG_LEVEL,
             PREFER_DRIVER,
+            MANAGE_INTERFACES,
+            ROUTE_METRIC,
             JUMBO_FRAME_MTU,
             LOCAL_ERI_DISCOVERY,
             EXPOSED_LOCAL_ERIS,
