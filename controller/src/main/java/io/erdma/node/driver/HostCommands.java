@@ -69,6 +69,11 @@ public final class HostCommands {
         return new HostCommands(List.of(), Path.of("/"), Optional.empty());
     }
 
+    /** Programs by way of another one, which gets them as its arguments. */
+    static HostCommands through(List<String> prefix) {
+        return new HostCommands(prefix, Path.of("/"), Optional.empty());
+    }
+
     private static HostCommands unavailable(String reason) {
         return new HostCommands(List.of(), Path.of("/"), Optional.of(reason));
     }
