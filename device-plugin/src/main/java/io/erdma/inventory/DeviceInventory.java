@@ -88,7 +88,8 @@ public final class DeviceInventory {
                 found,
                 statuses,
                 Files.exists(paths.here(rdmaCm)) ? Optional.of(rdmaCm) : Optional.empty(),
-                netlink.mode());
+                netlink.mode(),
+                links);
     }
 
     private record NetlinkDevice(RdmaLink link, Optional<RdmaCharacterDevice> uverbs, List<RdmaPort> ports) {}
