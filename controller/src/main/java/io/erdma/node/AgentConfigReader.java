@@ -3,6 +3,7 @@ package io.erdma.node;
 import io.erdma.health.HealthSettings;
 import io.erdma.inventory.DeviceSelector;
 import io.erdma.inventory.NodePaths;
+import io.erdma.log.Printable;
 import io.erdma.node.AgentConfig.Choice;
 import io.erdma.node.Setting.InvalidValueException;
 import io.erdma.node.net.InterfaceSettings;
@@ -458,14 +459,6 @@ public final class AgentConfigReader {
     /** A problem is one line on a terminal, whatever it quotes. */
     private static String printable(String text) {
         String shown = text.length() <= 200 ? text : text.substring(0, 200) + "…";
-        StringBuilder out = new StringBuilder(shown.length());
-        shown.codePoints().forEach(c -> {
-            if (Character.isISOControl(c) || Character.getType(c) == Character.FORMAT || c == 0x2028 || c == 0x2029) {
-                out.append("\\u%04x".formatted(c));
-            } else {
-                out.appendCodePoint(c);
-            }
-        });
-        return out.toString();
+        return Printable.of(shown);
     }
 }

@@ -393,7 +393,7 @@ class AgentConfigReaderTest {
     @Test
     void writesAProblemOnOneLineWhateverItQuotes() {
         assertThat(problems("--cdi=a\nconfiguration is fine\u001b[2J"))
-                .containsExactly("--cdi=a\\u000aconfiguration is fine\\u001b[2J (command line): unknown mode; use off,"
+                .containsExactly("--cdi=a\\x0aconfiguration is fine\\x1b[2J (command line): unknown mode; use off,"
                         + " also or only");
     }
 
