@@ -5,4 +5,6 @@ set -euo pipefail
 project=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$project"
 mkdir -p target/bench docs
+# The client must not stop for its collector while it waits for an answer.
+export JAVA_TEST_OPTIONS="-Xms512m -Xmn256m ${JAVA_TEST_OPTIONS:-}"
 exec build/test-main.sh io.erdma.bench.Bench "$@" controller/target/erdma target/bench docs/bench.md

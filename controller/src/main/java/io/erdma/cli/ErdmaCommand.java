@@ -2,6 +2,7 @@ package io.erdma.cli;
 
 import static java.util.Objects.requireNonNull;
 
+import io.erdma.node.BuildInfo;
 import java.io.IOException;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;

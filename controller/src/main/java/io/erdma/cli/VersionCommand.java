@@ -3,6 +3,7 @@ package io.erdma.cli;
 import static java.util.Objects.requireNonNull;
 
 import com.fasterxml.jackson.core.JsonGenerator;
+import io.erdma.node.BuildInfo;
 import io.erdma.verbs.Verbs;
 import java.io.IOException;
 import java.nio.file.Path;

@@ -6,6 +6,7 @@ import io.erdma.inventory.NodePaths;
 import io.erdma.node.driver.DriverSettings;
 import io.erdma.node.log.LogFormat;
 import io.erdma.node.log.LogLevel;
+import io.erdma.node.net.InterfaceSettings;
 import io.erdma.plugin.PluginSettings;
 import io.erdma.plugin.SessionSettings;
 import java.net.InetSocketAddress;
@@ -24,6 +25,7 @@ public record AgentConfig(
         PluginSettings plugin,
         SessionSettings session,
         HealthSettings health,
+        InterfaceSettings interfaces,
         NodePaths paths,
         List<DeviceSelector> selectors,
         String verbsLibrary,

@@ -5,6 +5,7 @@ import io.erdma.inventory.DeviceSelector;
 import io.erdma.inventory.NodePaths;
 import io.erdma.node.AgentConfig.Choice;
 import io.erdma.node.Setting.InvalidValueException;
+import io.erdma.node.net.InterfaceSettings;
 import io.erdma.node.driver.DriverSettings;
 import io.erdma.node.driver.InstallerSettings;
 import io.erdma.plugin.PluginSettings;
@@ -286,6 +287,8 @@ public final class AgentConfigReader {
                         one(Settings.PRE_START_CONTAINER)),
                 session(),
                 health(),
+                new InterfaceSettings(
+                        one(Settings.ROUTE_METRIC), one(Settings.MANAGE_INTERFACES), one(Settings.JUMBO_FRAME_MTU)),
                 new NodePaths(one(Settings.SYSFS_ROOT), one(Settings.DEV_ROOT), NodePaths.STANDARD.etc()),
                 selectors(),
                 one(Settings.VERBS_LIBRARY),

@@ -11,7 +11,6 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -84,11 +83,14 @@ public final class AgentMain {
                     Runtime.getRuntime().halt(closedInTime() ? exitCode.get() : STOPPED_TOO_LATE);
                 }));
 
-        String version = Optional.ofNullable(AgentMain.class.getPackage().getImplementationVersion())
-                .orElse("unknown");
-        log.info("eRDMA agent starts", Field.of("version", version), Field.of("java", Runtime.version()));
+        BuildInfo build = BuildInfo.read();
+        log.info(
+                "eRDMA agent starts",
+                Field.of("version", build.version()),
+                Field.of("commit", build.commit()),
+                Field.of("java", Runtime.version()));
         config.describe().forEach(line -> log.info(line));
-        try (Agent _ = Agent.start(config, logging, version)) {
+        try (Agent _ = Agent.start(config, logging, build.version())) {
             stopAsked.await();
             log.info("stopping");
         } catch (IOException e) {

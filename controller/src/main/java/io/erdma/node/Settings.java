@@ -141,13 +141,26 @@ final class Settings {
             Parsers::sha256,
             true,
             "SHA-256 sum of what is at driver-url; nothing of another content is run.");
-    static final Setting<Integer> JUMBO_FRAME_MTU = later(
+    static final Setting<Integer> JUMBO_FRAME_MTU = value(
             "jumbo-frame-mtu",
-            Kind.VALUE,
             "BYTES",
             "8500",
             Parsers.integer(1280, 9600),
             "MTU of eRDMA interfaces on instances with jumbo frames.");
+    static final Setting<Boolean> MANAGE_INTERFACES = new Setting<>(
+            "manage-interfaces",
+            Kind.FLAG,
+            "",
+            "true",
+            Parsers::bool,
+            true,
+            "Set up links, addresses and routes of eRDMA interfaces; false: only say what would be done.");
+    static final Setting<Integer> ROUTE_METRIC = value(
+            "route-metric",
+            "N",
+            "200",
+            Parsers.integer(1, Integer.MAX_VALUE),
+            "Least metric of their routes; they go above those of all other interfaces.");
     static final Setting<Boolean> LOCAL_ERI_DISCOVERY = later(
             "local-eri-discovery",
             Kind.FLAG,
@@ -162,6 +175,7 @@ final class Settings {
             "",
             Parsers::localEris,
             "Which local devices to offer on which instance.");
+
     /** In the order of the help and of the README. */
     static final List<Setting<?>> ALL = List.of(
             RESOURCE_NAME,
@@ -187,6 +201,8 @@ final class Settings {
             INSTALLER_VERSION,
             DRIVER_URL,
             DRIVER_SHA256,
+            MANAGE_INTERFACES,
+            ROUTE_METRIC,
             JUMBO_FRAME_MTU,
             LOCAL_ERI_DISCOVERY,
             EXPOSED_LOCAL_ERIS);

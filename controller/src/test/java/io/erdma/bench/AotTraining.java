@@ -3,6 +3,8 @@ package io.erdma.bench;
 import io.erdma.lab.AgentProcess;
 import io.erdma.lab.Await;
 import io.erdma.plugin.FakeKubelet;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -20,6 +22,10 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.stream.Stream;
 
 /**
@@ -33,11 +39,12 @@ public final class AotTraining {
     private static final Duration WRITING = Duration.ofMinutes(3);
 
     private static final int DEVICES = 2;
+    private static final int CALLERS = 8;
     private static final long SHARES = 200L * DEVICES;
 
     private AotTraining() {}
 
-    public static void main(String[] args) throws IOException, InterruptedException {
+    public static void main(String[] args) throws IOException, InterruptedException, ExecutionException {
         Path tree = Path.of(args[0]).toAbsolutePath();
         Path work = Path.of(args[1]).toAbsolutePath();
         Path directory = Files.createTempDirectory("erdma-aot");
@@ -50,7 +57,8 @@ public final class AotTraining {
         }
     }
 
-    private static void train(Path tree, Path work, Path directory) throws IOException, InterruptedException {
+    private static void train(Path tree, Path work, Path directory)
+            throws IOException, InterruptedException, ExecutionException {
         BenchNode node = new BenchNode(directory, DEVICES);
         int port = freePort();
         List<String> command = new ArrayList<>(List.of(
@@ -83,13 +91,35 @@ public final class AotTraining {
         }
     }
 
-    private static void call(FakeKubelet kubelet) {
+    /** Every method, alone and from several callers at once, and a share that is refused. */
+    private static void call(FakeKubelet kubelet) throws InterruptedException, ExecutionException {
+        callEach(kubelet);
+        try (ExecutorService executor = Executors.newFixedThreadPool(CALLERS)) {
+            List<Future<?>> running = new ArrayList<>();
+            for (int caller = 0; caller < CALLERS; caller++) {
+                running.add(executor.submit(() -> callEach(kubelet)));
+            }
+            for (Future<?> future : running) {
+                future.get();
+            }
+        }
+        try {
+            kubelet.allocate("erdma_9/0");
+            throw new IllegalStateException("a device that does not exist was granted");
+        } catch (StatusRuntimeException refused) {
+            if (refused.getStatus().getCode() != Status.Code.NOT_FOUND) {
+                throw refused;
+            }
+        }
+    }
+
+    private static void callEach(FakeKubelet kubelet) {
         for (int i = 0; i < 20; i++) {
             kubelet.preferredAllocation(
                     FakeKubelet.RESOURCE, List.of("erdma_0/" + i, "erdma_1/" + i, "erdma_1/100"), List.of(), 2);
             kubelet.allocate("erdma_0/" + i, "erdma_1/" + i);
+            kubelet.preStart("erdma_0/" + i);
         }
-        kubelet.preStart("erdma_0/0");
     }
 
     private static void scrape(int port) throws IOException, InterruptedException {

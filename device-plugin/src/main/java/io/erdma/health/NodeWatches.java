@@ -25,9 +25,6 @@ import java.util.Set;
 final class NodeWatches implements AutoCloseable {
     private static final Log LOG = Log.of(NodeWatches.class);
 
-    /** How often /dev is to be looked at when the kernel can't notify. */
-    static final Duration NODE_POLL = Duration.ofSeconds(1);
-
     /** What is to be done about the news. */
     interface Reactions {
         void linkChanged(Link link, long now);
@@ -44,6 +41,7 @@ final class NodeWatches implements AutoCloseable {
     private final NodeSources sources;
     private final NodePaths paths;
     private final InotifyShortage inotifyShortage;
+    private final Duration poll;
     private final Reactions reactions;
 
     private Optional<Watch<LinkChange>> linkWatch = Optional.empty();
@@ -52,10 +50,13 @@ final class NodeWatches implements AutoCloseable {
     private Optional<String> linkWatchProblem = Optional.empty();
     private Optional<String> nodeWatchProblem = Optional.empty();
 
-    NodeWatches(NodeSources sources, NodePaths paths, InotifyShortage inotifyShortage, Reactions reactions) {
+    /** @param poll how often /dev is looked at by others when the kernel can't notify */
+    NodeWatches(
+            NodeSources sources, NodePaths paths, InotifyShortage inotifyShortage, Duration poll, Reactions reactions) {
         this.sources = sources;
         this.paths = paths;
         this.inotifyShortage = inotifyShortage;
+        this.poll = poll;
         this.reactions = reactions;
     }
 
@@ -158,9 +159,7 @@ final class NodeWatches implements AutoCloseable {
     private void nodeWatchFailed(NativeException e) {
         if (nodeWatchProblem.isEmpty()) {
             inotifyShortage.tell(
-                    LOG,
-                    "changes of " + paths.dev() + " are polled every " + NODE_POLL.toSeconds() + " s, not notified",
-                    e);
+                    LOG, "changes of " + paths.dev() + " are polled every " + poll.toMillis() + " ms, not notified", e);
         }
         nodeWatchProblem = Optional.of(e.getMessage());
     }

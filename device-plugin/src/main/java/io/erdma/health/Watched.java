@@ -5,7 +5,6 @@ import io.erdma.device.RdmaDevice;
 import io.erdma.inventory.InventorySnapshot.Found;
 import io.erdma.inventory.NodeSources.OpenDevice;
 import io.erdma.inventory.SourceStatus.Source;
-import io.erdma.netlink.Link;
 import io.erdma.netlink.RdmaNetlink.NetnsMode;
 import io.erdma.verbs.PortState;
 import java.time.Duration;
@@ -16,11 +15,9 @@ import java.util.OptionalLong;
 
 /** One device under watch. Owned by the health thread, like all it holds; at most one job asks the device at a time. */
 final class Watched {
-    static final Duration FIRST_EAGER_RETRY = Duration.ofMillis(20);
-    static final Duration FIRST_REOPEN = Duration.ofMillis(500);
-    static final Duration SLOWEST_REOPEN = Duration.ofSeconds(60);
-
     private final String name;
+    private final HealthSettings settings;
+    private final Pace pace;
     private final long since;
 
     private Found found;
@@ -36,7 +33,7 @@ final class Watched {
     private Duration eagerRetry = Duration.ZERO;
 
     private Optional<DeviceProbe.NotOpened> notOpened = Optional.empty();
-    private Duration reopenDelay = FIRST_REOPEN;
+    private Duration reopenDelay;
     private long openAgain;
 
     private Optional<ProbeResult> answer = Optional.empty();
@@ -45,6 +42,7 @@ final class Watched {
     private Optional<Suspicion> suspicion = Optional.empty();
     private Optional<DeviceHealth> health = Optional.empty();
     private boolean offered;
+    private boolean toBeFound;
 
     /**
      * Something bad that the kernel told.
@@ -53,8 +51,11 @@ final class Watched {
      */
     private record Suspicion(String reason, long at, boolean fatal) {}
 
-    Watched(Found found, boolean withNetlink, long now) {
+    Watched(Found found, boolean withNetlink, HealthSettings settings, long now) {
         this.name = found.device().name();
+        this.settings = settings;
+        this.pace = settings.pace();
+        this.reopenDelay = pace.firstReopen();
         this.since = now;
         this.found = found;
         this.foundWithNetlink = withNetlink;
@@ -62,6 +63,20 @@ final class Watched {
         this.nextAsk = now;
         this.pausedUntil = now;
         this.openAgain = now;
+    }
+
+    /**
+     * The same device from now on, of which nothing is known but that it was there: it is asked only once a scan has
+     * found it again. What its predecessor holds stays that one's.
+     */
+    Watched anew(long now) {
+        Watched successor = new Watched(found, false, settings, now);
+        successor.toBeFound = true;
+        successor.health = health;
+        successor.offered = true;
+        // A driver that was loaded just now needs a moment for its ports, and may have told of them already.
+        successor.eagerRetry = pace.firstEagerRetry();
+        return successor;
     }
 
     String name() {
@@ -81,6 +96,8 @@ final class Watched {
         if (foundWithNetlink && !withNetlink) {
             return false;
         }
+        boolean unknown = toBeFound;
+        toBeFound = false;
         foundWithNetlink = withNetlink;
         RdmaDevice former = found.device();
         RdmaDevice latter = newer.device();
@@ -94,7 +111,7 @@ final class Watched {
         }
         found = newer;
         uverbsPresent = newer.uverbsPresent();
-        return other;
+        return other && !unknown;
     }
 
     boolean uverbsPresent() {
@@ -130,16 +147,16 @@ final class Watched {
         return busySince.isPresent();
     }
 
-    void begin(long now, Duration probe) {
+    void begin(long now) {
         busySince = OptionalLong.of(now);
         askAgain = false;
-        nextAsk = now + probe.toNanos();
+        nextAsk = now + settings.probe().toNanos();
     }
 
     /** The job died of a fault of ours; the next one tries again, and not at once, whatever is waiting for it. */
-    void jobDied(long now, Duration pause) {
+    void jobDied(long now) {
         busySince = OptionalLong.empty();
-        pausedUntil = now + pause.toNanos();
+        pausedUntil = now + settings.probe().toNanos();
     }
 
     void closed() {
@@ -158,12 +175,17 @@ final class Watched {
 
     /** Asks again after a little while, and a longer one, until the port is what the event promised. */
     void askEagerly(long now) {
-        eagerRetry = FIRST_EAGER_RETRY;
+        eagerRetry = pace.firstEagerRetry();
         askSoon(now);
     }
 
+    /** No scan has found it since its checks began anew. */
+    boolean toBeFound() {
+        return toBeFound;
+    }
+
     boolean dueToAsk(long now) {
-        return !busy() && now - pausedUntil >= 0 && (closing || askAgain || now - nextAsk() >= 0);
+        return !busy() && !toBeFound && now - pausedUntil >= 0 && (closing || askAgain || now - nextAsk() >= 0);
     }
 
     long nextAsk() {
@@ -180,7 +202,7 @@ final class Watched {
 
     private void openNow() {
         openAgain = since;
-        reopenDelay = FIRST_REOPEN;
+        reopenDelay = pace.firstReopen();
         notOpened = Optional.empty();
     }
 
@@ -205,15 +227,14 @@ final class Watched {
     private void delayOpening(long now, DeviceProbe.NotOpened reason) {
         notOpened = Optional.of(reason);
         openAgain = now + reopenDelay.toNanos();
-        reopenDelay = reopenDelay.multipliedBy(2).compareTo(SLOWEST_REOPEN) < 0
-                ? reopenDelay.multipliedBy(2)
-                : SLOWEST_REOPEN;
+        Duration doubled = reopenDelay.multipliedBy(2);
+        reopenDelay = doubled.compareTo(pace.slowestReopen()) < 0 ? doubled : pace.slowestReopen();
     }
 
     /**
      * @param startedAt when the job that got the outcome began
      */
-    void answered(DeviceProbe.Outcome outcome, long startedAt, long now, HealthSettings settings) {
+    void answered(DeviceProbe.Outcome outcome, long startedAt, long now) {
         busySince = OptionalLong.empty();
         context = outcome.context();
         closing &= context.isPresent();
@@ -228,10 +249,10 @@ final class Watched {
             case ProbeResult.Answered answered -> {
                 answer = Optional.of(answered);
                 if (answered.source() == Source.VERBS && !closing) {
-                    reopenDelay = FIRST_REOPEN;
+                    reopenDelay = pace.firstReopen();
                     notOpened = Optional.empty();
                 }
-                suspicion = suspicion.filter(event -> !superseded(event, answered, startedAt, settings.grace()));
+                suspicion = suspicion.filter(event -> !superseded(event, answered, startedAt));
                 if (answered.state() == PortState.ACTIVE) {
                     eagerRetry = Duration.ZERO;
                 } else if (eagerRetry.isPositive()) {
@@ -274,13 +295,13 @@ final class Watched {
      * we may not open another (any more), the other sources are believed, but only when the driver has had the grace to
      * notice what it had reported itself: a port may be called ACTIVE for a while although the device is dead.
      */
-    private boolean superseded(Suspicion event, ProbeResult.Answered answered, long startedAt, Duration grace) {
+    private boolean superseded(Suspicion event, ProbeResult.Answered answered, long startedAt) {
         long later = startedAt - event.at();
         if (!event.fatal() || answered.source() == Source.VERBS) {
             return later >= 0;
         }
         boolean refusedToUs = notOpened.filter(why -> !why.sick()).isPresent();
-        return refusedToUs && uverbsPresent && later >= grace.toNanos();
+        return refusedToUs && uverbsPresent && later >= settings.grace().toNanos();
     }
 
     void judge(HealthRules.LinkView link, Node node, long now) {
@@ -295,14 +316,15 @@ final class Watched {
                 Duration.ofNanos(Math.max(0, now - last)),
                 silence.map(HealthRules::describe),
                 suspicion.map(Suspicion::reason));
-        DeviceHealth newer = HealthRules.judge(seen, node.settings().grace(), health, node.wallClock());
+        Optional<String> reason = node.suspended().or(() -> HealthRules.whyUnhealthy(seen, settings.grace()));
+        DeviceHealth newer = HealthRules.outcome(reason, health, node.wallClock());
         health = Optional.of(newer);
         boolean settled = newer.isHealthy() || (answer.isPresent() && uverbsPresent);
-        offered |= settled || now - since >= node.settings().firstAnswer().toNanos();
+        offered |= settled || now - since >= settings.firstAnswer().toNanos();
     }
 
     /** What all devices of the node share. */
-    record Node(HealthSettings settings, boolean rdmaCmPresent, NetnsMode netnsMode, Instant wallClock) {}
+    record Node(boolean rdmaCmPresent, NetnsMode netnsMode, Optional<String> suspended, Instant wallClock) {}
 
     Optional<DeviceHealth> health() {
         return health;
@@ -314,14 +336,26 @@ final class Watched {
     }
 
     /** When time alone changes the outcome: it is offered without an answer, or its last answer is too old. */
-    long nextJudgement(HealthSettings settings) {
+    long nextJudgement() {
         return offered
                 ? answeredAt.orElse(since) + settings.grace().toNanos() + 1
                 : since + settings.firstAnswer().toNanos();
     }
 
-    boolean boundTo(Link link) {
-        return device().netdev().map(netdev -> netdev.index() == link.index()).orElse(false);
+    boolean boundTo(int linkIndex) {
+        return device().netdev().filter(netdev -> netdev.index() == linkIndex).isPresent();
+    }
+
+    /** A lost link is acted on as it is told; a link that is back is believed when the port says so too. */
+    void linkChanged(HealthRules.LinkView former, HealthRules.LinkView latter, long now) {
+        Optional<String> trouble = HealthRules.whyByLink(latter);
+        if (trouble.isPresent()) {
+            suspect(trouble.get(), now, false);
+            askSoon(now);
+        } else if (HealthRules.whyByLink(former).isPresent()) {
+            suspect("its netdev is back, its port has not answered since", now, false);
+            askEagerly(now);
+        }
     }
 
     MonitorStatus.DeviceStatus status() {

@@ -35,8 +35,6 @@ public final class KubeletSession implements AutoCloseable {
     /** A stream that lasted as long is no sign of a kubelet that cancels every time. */
     private static final Duration GOOD_STREAM = Duration.ofSeconds(30);
 
-    private static final Duration CLOSE_WITHIN = Duration.ofSeconds(2);
-
     /** What the session is about; each knows what it waits for. */
     private sealed interface Phase {
         /** There is no kubelet. */
@@ -135,8 +133,9 @@ public final class KubeletSession implements AutoCloseable {
         }
         watch.wakeUp();
         try {
-            if (!thread.join(CLOSE_WITHIN)) {
-                LOG.warn("the kubelet session did not end within " + CLOSE_WITHIN.toMillis()
+            if (!thread.join(settings.closeWithin())) {
+                LOG.warn("the kubelet session did not end within "
+                        + settings.closeWithin().toMillis()
                         + " ms; its socket may stay behind, and the next agent removes it");
             }
         } catch (InterruptedException e) {
@@ -197,10 +196,9 @@ public final class KubeletSession implements AutoCloseable {
         if (found.isEmpty()) {
             return withoutKubelet();
         }
-        awaySinceNanos = OptionalLong.empty();
-        absenceWarned = false;
         if (!found.equals(kubelet)) {
             forget();
+            present();
             kubelet = found;
             backOff.reset();
             lostAgain = Optional.empty();
@@ -256,6 +254,21 @@ public final class KubeletSession implements AutoCloseable {
         return absenceWarned || left > settings.poll().toNanos() ? settings.poll() : Duration.ofNanos(left);
     }
 
+    private void present() {
+        awaySinceNanos = OptionalLong.empty();
+        absenceWarned = false;
+    }
+
+    /** Nobody listens there, as after a kubelet that ended and left its socket behind: the next one replaces it. */
+    private Duration unreachable(Status status) {
+        failures++;
+        String what =
+                "the kubelet does not answer on " + directory.kubeletSocket() + ": " + RegisterCall.reason(status);
+        observer.registrationFailed(what);
+        away(what + "; trying again", ". Its log tells why it is away.");
+        return again(backOff.next());
+    }
+
     private Duration register() throws IOException {
         if (!ownSocketIsThere()) {
             endpoint.ifPresent(Endpoint::discard);
@@ -296,6 +309,10 @@ public final class KubeletSession implements AutoCloseable {
         if (result.isEmpty()) {
             return LONG;
         }
+        if (result.get().getCode() == Status.Code.UNAVAILABLE && !everOpened()) {
+            return unreachable(result.get());
+        }
+        present();
         // A kubelet that is slow to answer may have accepted us nevertheless.
         if (result.get().isOk() || everOpened()) {
             return accepted();

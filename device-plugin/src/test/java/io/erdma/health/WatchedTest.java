@@ -45,6 +45,7 @@ final class WatchedTest {
                     Optional.empty(),
                     true),
             true,
+            SETTINGS,
             0);
 
     private record Context(String name) implements OpenDevice {
@@ -74,8 +75,8 @@ final class WatchedTest {
     }
 
     private void answer(double time, ProbeResult result, Optional<OpenDevice> context) {
-        device.begin(seconds(time), SETTINGS.probe());
-        device.answered(new DeviceProbe.Outcome(result, context), seconds(time), seconds(time) + 1_000_000, SETTINGS);
+        device.begin(seconds(time));
+        device.answered(new DeviceProbe.Outcome(result, context), seconds(time), seconds(time) + 1_000_000);
     }
 
     private void opensAndIsActive(double time) {
@@ -94,7 +95,7 @@ final class WatchedTest {
     private DeviceHealth health(double time) {
         device.judge(
                 new HealthRules.LinkView.NotJudged(),
-                new Watched.Node(SETTINGS, true, NetnsMode.SHARED, Instant.EPOCH),
+                new Watched.Node(true, NetnsMode.SHARED, Optional.empty(), Instant.EPOCH),
                 seconds(time));
         return device.health().orElseThrow();
     }
@@ -109,7 +110,7 @@ final class WatchedTest {
         assertThat(health(9)).isEqualTo(HEALTHY);
         device.suspect("reported a fatal error", seconds(10), true);
         assertSickOfItsFatalError(10);
-        device.begin(seconds(10), SETTINGS.probe());
+        device.begin(seconds(10));
         device.closed();
     }
 

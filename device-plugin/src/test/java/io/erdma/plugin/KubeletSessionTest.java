@@ -21,6 +21,8 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import java.util.logging.Level;
@@ -30,6 +32,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class KubeletSessionTest {
     @TempDir
@@ -256,10 +259,28 @@ class KubeletSessionTest {
         }
     }
 
+    /** A kubelet that ends leaves its socket behind, on which nobody answers until the next one starts. */
+    @Test
+    void norIsOneThatLeavesADeadSocketForAWhile() throws IOException {
+        try (Lines lines = Lines.record()) {
+            Node.Agent agent = node.agent();
+            awaitServing(agent);
+
+            kubelet.kill();
+            await().atMost(SOON).until(() -> !agent.failures.isEmpty());
+            kubelet.listen(Wipe.SOCKETS);
+            kubelet.awaitRegistration(2, SOON);
+            awaitServing(agent);
+
+            assertThat(lines.atLeast(Level.WARNING)).isEmpty();
+            assertThat(lines.atLeast(Level.INFO)).anyMatch(line -> line.contains("does not answer"));
+        }
+    }
+
     @Test
     void warnsOnceOfAKubeletThatStaysAway() throws IOException {
         try (Lines lines = Lines.record()) {
-            Node.Agent agent = node.agent();
+            Node.Agent agent = node.agent(node.warningAfter(Duration.ofMillis(300)), InotifyWatch::open);
             awaitServing(agent);
             kubelet.stop();
 
@@ -304,7 +325,7 @@ class KubeletSessionTest {
     void saysWhenTheReasonOfARefusalChanges() throws IOException {
         try (Lines lines = Lines.record()) {
             kubelet.refuse(Integer.MAX_VALUE);
-            Node.Agent agent = node.agent();
+            Node.Agent agent = node.agent(node.warningAfter(Duration.ofMillis(300)), InotifyWatch::open);
             await().atMost(SOON).until(() -> agent.failures.size() > 2);
 
             kubelet.kill();
@@ -530,6 +551,68 @@ class KubeletSessionTest {
         assertThat(agent.plugin.open()).isZero();
         assertThat(agent.session.status().registered()).isFalse();
         await().atMost(SOON).until(() -> kubelet.streamsEnded() == 1);
+    }
+
+    /** As when the file system hangs for longer than the agent waits for the session. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void cleansUpAlsoWhenItEndsOnlyAfterItsTransport(boolean registering) throws IOException {
+        kubelet.hangInRegister(registering);
+        AtomicBoolean hangs = new AtomicBoolean();
+        CountDownLatch latch = new CountDownLatch(1);
+        try (Uncaught uncaught = Uncaught.record()) {
+            Node.Agent agent = node.agent(
+                    node.closingWithin(Duration.ofMillis(100)),
+                    directory -> new HangingWatch(InotifyWatch.open(directory), hangs, latch));
+            if (registering) {
+                await().atMost(SOON).until(() -> kubelet.registerCalls() == 1);
+            } else {
+                awaitServing(agent);
+            }
+            hangs.set(true);
+
+            agent.close();
+            latch.countDown();
+
+            await().dontCatchUncaughtExceptions()
+                    .atMost(SOON)
+                    .until(() -> Thread.getAllStackTraces().keySet().stream()
+                            .noneMatch(thread -> thread.getName().equals(KubeletSession.THREAD)));
+            assertThat(uncaught.deaths()).isEmpty();
+            assertThat(node.sockets()).isEmpty();
+            assertThat(agent.session.status().registered()).isFalse();
+        }
+    }
+
+    /** Comes back from a wait only once the latch is open, while it hangs. */
+    private record HangingWatch(DirectoryWatch watch, AtomicBoolean hangs, CountDownLatch latch)
+            implements DirectoryWatch {
+        @Override
+        public void await(Duration atMost) throws IOException {
+            watch.await(atMost);
+            if (hangs.get()) {
+                try {
+                    latch.await();
+                } catch (InterruptedException e) {
+                    throw new IllegalStateException(e);
+                }
+            }
+        }
+
+        @Override
+        public void wakeUp() {
+            watch.wakeUp();
+        }
+
+        @Override
+        public boolean intact() {
+            return watch.intact();
+        }
+
+        @Override
+        public void close() {
+            watch.close();
+        }
     }
 
     @Test

@@ -53,31 +53,36 @@ final class Node implements AutoCloseable {
     }
 
     SessionSettings settings() {
-        return new SessionSettings(
-                root,
-                FakeKubelet.RESOURCE,
-                Duration.ofSeconds(10),
-                Duration.ofMillis(20),
-                Duration.ofMillis(500),
-                Duration.ofSeconds(2),
-                Duration.ofMillis(60),
-                Duration.ofSeconds(1),
-                Duration.ofMillis(100));
+        return settings(Duration.ofSeconds(10), SOON, Duration.ofSeconds(2));
     }
 
     /** For a kubelet that hangs. */
     SessionSettings impatient() {
-        SessionSettings usual = settings();
+        return settings(Duration.ofSeconds(1), SOON, Duration.ofSeconds(2));
+    }
+
+    /** For a kubelet that stays away. */
+    SessionSettings warningAfter(Duration absence) {
+        return settings(Duration.ofSeconds(10), absence, Duration.ofSeconds(2));
+    }
+
+    /** For a session that does not end in time. */
+    SessionSettings closingWithin(Duration patience) {
+        return settings(Duration.ofSeconds(10), SOON, patience);
+    }
+
+    private SessionSettings settings(Duration registerDeadline, Duration absence, Duration closeWithin) {
         return new SessionSettings(
                 root,
-                usual.resource(),
-                Duration.ofSeconds(1),
-                usual.firstBackOff(),
-                usual.longestBackOff(),
-                usual.streamPatience(),
-                usual.settle(),
-                usual.absence(),
-                usual.poll());
+                FakeKubelet.RESOURCE,
+                registerDeadline,
+                Duration.ofMillis(20),
+                Duration.ofMillis(500),
+                Duration.ofSeconds(2),
+                Duration.ofMillis(60),
+                absence,
+                Duration.ofMillis(100),
+                closeWithin);
     }
 
     Agent agent() {

@@ -4,6 +4,7 @@ package io.erdma.libc;
 public final class Errno {
     public static final int EPERM = 1;
     public static final int ENOENT = 2;
+    public static final int ESRCH = 3;
     public static final int EINTR = 4;
     public static final int EIO = 5;
     public static final int ENXIO = 6;
@@ -22,6 +23,9 @@ public final class Errno {
     public static final int ENODATA = 61;
     public static final int EPROTONOSUPPORT = 93;
     public static final int EOPNOTSUPP = 95;
+    public static final int EADDRNOTAVAIL = 99;
+    public static final int ENETDOWN = 100;
+    public static final int ENETUNREACH = 101;
     public static final int ENOBUFS = 105;
     public static final int ETIMEDOUT = 110;
     public static final int ECONNREFUSED = 111;
@@ -33,6 +37,7 @@ public final class Errno {
         String name = switch (errno) {
             case EPERM -> "EPERM";
             case ENOENT -> "ENOENT";
+            case ESRCH -> "ESRCH";
             case EINTR -> "EINTR";
             case EIO -> "EIO";
             case ENXIO -> "ENXIO";
@@ -51,6 +56,9 @@ public final class Errno {
             case ENODATA -> "ENODATA";
             case EPROTONOSUPPORT -> "EPROTONOSUPPORT";
             case EOPNOTSUPP -> "EOPNOTSUPP";
+            case EADDRNOTAVAIL -> "EADDRNOTAVAIL";
+            case ENETDOWN -> "ENETDOWN";
+            case ENETUNREACH -> "ENETUNREACH";
             case ENOBUFS -> "ENOBUFS";
             case ETIMEDOUT -> "ETIMEDOUT";
             case ECONNREFUSED -> "ECONNREFUSED";

@@ -3,6 +3,7 @@ package io.erdma.libc;
 import static java.util.Objects.requireNonNull;
 
 import java.io.IOException;
+import java.util.Optional;
 
 /** A call into libc, the kernel or libibverbs that failed: which function, with which errno, and on what. */
 public final class NativeException extends IOException {
@@ -11,6 +12,7 @@ public final class NativeException extends IOException {
     private final String function;
     private final int errno;
     private final String subject;
+    private final String explanation;
 
     /**
      * @param function the C function that failed, for example {@code ibv_open_device}
@@ -18,10 +20,17 @@ public final class NativeException extends IOException {
      * @param subject what it was called on, for example a device name or a path
      */
     public NativeException(String function, int errno, String subject) {
-        super(function + " on " + subject + " failed: " + Errno.describe(errno));
+        this(function, errno, subject, Optional.empty());
+    }
+
+    /** @param explanation the kernel's own words beside the errno, where it gave some */
+    public NativeException(String function, int errno, String subject, Optional<String> explanation) {
+        super(function + " on " + subject
+                + explanation.map(text -> " (\"" + text + "\")").orElse("") + " failed: " + Errno.describe(errno));
         this.function = requireNonNull(function, "function is null");
         this.errno = errno;
         this.subject = requireNonNull(subject, "subject is null");
+        this.explanation = explanation.orElse("");
     }
 
     private NativeException(String message, String function, String library) {
@@ -29,6 +38,7 @@ public final class NativeException extends IOException {
         this.function = function;
         this.errno = 0;
         this.subject = library;
+        this.explanation = "";
     }
 
     /** A library that can't be loaded or lacks a symbol: the loader gives a reason instead of an errno. */
@@ -46,5 +56,10 @@ public final class NativeException extends IOException {
 
     public String subject() {
         return subject;
+    }
+
+    /** The kernel's own words beside the errno; netlink gives some for most refusals. */
+    public Optional<String> explanation() {
+        return explanation.isEmpty() ? Optional.empty() : Optional.of(explanation);
     }
 }

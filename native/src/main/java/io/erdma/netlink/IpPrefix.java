@@ -3,6 +3,7 @@ package io.erdma.netlink;
 import static java.util.Objects.requireNonNull;
 
 import java.net.Inet4Address;
+import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 
@@ -63,9 +64,11 @@ public record IpPrefix(InetAddress address, int length) {
                 && new IpPrefix(other, length).network().equals(network());
     }
 
-    private static InetAddress of(byte[] bytes) {
+    /** @param bytes 4 for IPv4, 16 for IPv6 */
+    static InetAddress of(byte[] bytes) {
         try {
-            return InetAddress.getByAddress(bytes);
+            // InetAddress would turn ::ffff:10.9.0.3 into the IPv4 address.
+            return bytes.length == 16 ? Inet6Address.getByAddress(null, bytes, -1) : InetAddress.getByAddress(bytes);
         } catch (UnknownHostException e) {
             throw new IllegalStateException("an address has 4 or 16 bytes", e);
         }

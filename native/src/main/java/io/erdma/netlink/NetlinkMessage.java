@@ -26,6 +26,10 @@ record NetlinkMessage(int type, int flags, int sequence, ByteBuffer payload) {
     static final int FLAG_DUMP_INTERRUPTED = 0x10;
 
     static final int FLAG_DUMP = 0x300;
+    /** In a request that adds: refuse where there is one already. */
+    static final int FLAG_EXCLUSIVE = 0x200;
+    /** In a request that adds: without it, only what exists may be changed. */
+    static final int FLAG_CREATE = 0x400;
     /** In an acknowledgement: it repeats only the header of the request. */
     static final int FLAG_CAPPED = 0x100;
     /** In an acknowledgement: attributes follow. */

@@ -133,6 +133,12 @@ final class NetlinkSocket implements AutoCloseable {
         return exchange(request, type, NetlinkMessage.FLAG_ACK, body).messages();
     }
 
+    /** Has the kernel add something that must not exist yet. */
+    void add(String request, int type, byte[] body) throws NativeException {
+        int flags = NetlinkMessage.FLAG_ACK | NetlinkMessage.FLAG_CREATE | NetlinkMessage.FLAG_EXCLUSIVE;
+        exchange(request, type, flags, body);
+    }
+
     private NetlinkAnswer exchange(String request, int type, int flags, byte[] body) throws NativeException {
         lock.lock();
         try {
@@ -148,13 +154,7 @@ final class NetlinkSocket implements AutoCloseable {
             NetlinkAnswer answer = collect(request, new NetlinkAnswer(sequence, flags == NetlinkMessage.FLAG_DUMP));
             if (answer.failure().isPresent()) {
                 NetlinkMessage.Verdict verdict = answer.failure().get();
-                throw new NativeException(
-                        request,
-                        verdict.errno(),
-                        subject
-                                + verdict.text()
-                                        .map(text -> " (\"" + text + "\")")
-                                        .orElse(""));
+                throw new NativeException(request, verdict.errno(), subject, verdict.text());
             }
             return answer;
         } finally {

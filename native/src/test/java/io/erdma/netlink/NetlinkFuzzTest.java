@@ -34,6 +34,9 @@ class NetlinkFuzzTest {
                 var seen = new ArrayList<Object>();
                 RtMessages.link(message).ifPresent(seen::add);
                 RtMessages.change(message).ifPresent(seen::add);
+                RtMessages.address(message).ifPresent(seen::add);
+                RtMessages.route(message).ifPresent(seen::add);
+                seen.add(RtMessages.isOfMainTable(message));
                 RdmaMessages.device(message).ifPresent(seen::add);
                 RdmaMessages.port(message).ifPresent(seen::add);
                 RdmaMessages.characterDevice(message).ifPresent(seen::add);
@@ -44,7 +47,7 @@ class NetlinkFuzzTest {
                 assertThat(seen)
                         .allSatisfy(record -> assertThat(record.toString()).isNotNull());
                 assertThat(seen.size())
-                        .isLessThanOrEqualTo(8 + message.payload().limit());
+                        .isLessThanOrEqualTo(11 + message.payload().limit());
             }
             for (boolean dump : new boolean[] {true, false}) {
                 var answer = new NetlinkAnswer(1, dump);
@@ -85,6 +88,8 @@ class NetlinkFuzzTest {
         return Arbitraries.of(
                 new Recording(Recorded.VETH, "links.hex"),
                 new Recording(Recorded.VETH, "link-changes.hex"),
+                new Recording(Recorded.ROUTED, "addresses.hex"),
+                new Recording(Recorded.ROUTED, "routes.hex"),
                 new Recording(NodeFixture.SOFT_ROCE, "links.hex"),
                 new Recording(NodeFixture.SOFT_ROCE, "rdma-devices.hex"),
                 new Recording(NodeFixture.SOFT_ROCE, "rdma-ports-0.hex"),

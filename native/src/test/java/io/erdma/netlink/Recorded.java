@@ -7,6 +7,7 @@ import java.util.List;
 /** Messages of recordings. */
 final class Recorded {
     static final String VETH = "veth-namespace";
+    static final String ROUTED = "routed-namespace";
 
     private Recorded() {}
 

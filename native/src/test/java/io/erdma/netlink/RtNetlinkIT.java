@@ -11,7 +11,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Links that come, go and change in a network namespace made for each scenario; needs root. */
+/** Links, addresses and routes that come, go and change in a network namespace made for each scenario; needs root. */
 class RtNetlinkIT {
     @TempDir
     Path directory;

@@ -2,43 +2,75 @@ package io.erdma.node.http;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import com.sun.net.httpserver.HttpExchange;
-import com.sun.net.httpserver.HttpServer;
 import io.erdma.log.Log;
 import io.erdma.log.Log.Field;
 import io.erdma.node.log.LogLevel;
 import io.erdma.node.log.Logging;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandler.Sharable;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.SimpleChannelInboundHandler;
+import io.netty.channel.nio.NioIoHandler;
+import io.netty.channel.socket.SocketChannel;
+import io.netty.channel.socket.nio.NioServerSocketChannel;
+import io.netty.handler.codec.http.DefaultFullHttpResponse;
+import io.netty.handler.codec.http.FullHttpResponse;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpHeaderValues;
+import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpObject;
+import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import io.netty.handler.codec.http.HttpServerCodec;
+import io.netty.handler.codec.http.HttpUtil;
+import io.netty.handler.codec.http.HttpVersion;
 import java.io.IOException;
-import java.io.OutputStream;
-import java.net.BindException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.SynchronousQueue;
-import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /**
- * Answers {@code /healthz}, {@code /readyz}, {@code /metrics} and {@code /loglevel}.
+ * Answers {@code /healthz}, {@code /readyz}, {@code /metrics} and {@code /loglevel}, one request a connection, on one
+ * thread of its own. The suppliers run on that thread and must not block.
  *
- * <p>The agent runs in the host's network namespace, so whoever reaches the node reaches this port. Hence: connections,
- * threads and the time that a request may take are bounded, request bodies are never read, and the one path that
- * changes something answers the node itself only.
+ * <p>The agent runs in the host's network namespace, so whoever reaches the node reaches this port. Hence: the number of
+ * connections, the time that each may take and what it may send are bounded, nobody is locked out by others who hold
+ * connections open, and the one path that changes something answers the node itself only.
  */
 public final class ProbeServer implements AutoCloseable {
-    private static final Log LOG = Log.of(ProbeServer.class);
-
     static final int MAX_CONNECTIONS = 32;
-    static final Duration MAX_REQUEST_TIME = Duration.ofSeconds(5);
-    private static final Duration IDLE_THREAD = Duration.ofSeconds(15);
+    static final Duration MAX_CONNECTION_TIME = Duration.ofSeconds(5);
 
-    private final HttpServer server;
-    private final ThreadPoolExecutor threads;
+    private static final Log LOG = Log.of(ProbeServer.class);
+    private static final String THREAD = "erdma-http";
 
-    private ProbeServer(HttpServer server, ThreadPoolExecutor threads) {
+    /** Room for a burst: the kernel drops what finds none, and the peer tries again a second later. */
+    private static final int BACKLOG = 256;
+
+    // Bytes that a request may have.
+    private static final int MAX_LINE = 1024;
+    private static final int MAX_HEADERS = 8192;
+    /** Of a body, which is dropped as it comes. */
+    private static final int MAX_CHUNK = 1024;
+
+    private final EventLoopGroup loop;
+    private final Channel server;
+
+    private ProbeServer(EventLoopGroup loop, Channel server) {
+        this.loop = loop;
         this.server = server;
-        this.threads = threads;
     }
 
     /**
@@ -54,137 +86,170 @@ public final class ProbeServer implements AutoCloseable {
             Supplier<String> metrics,
             Logging logging)
             throws IOException {
-        limits();
-        HttpServer server;
-        try {
-            server = HttpServer.create(address, MAX_CONNECTIONS);
-        } catch (BindException e) {
+        return open(address, health, readiness, metrics, logging, MAX_CONNECTION_TIME);
+    }
+
+    static ProbeServer open(
+            InetSocketAddress address,
+            Supplier<Verdict> health,
+            Supplier<Verdict> readiness,
+            Supplier<String> metrics,
+            Logging logging,
+            Duration longest)
+            throws IOException {
+        ThreadFactory threads = Thread.ofPlatform().name(THREAD).daemon().factory();
+        EventLoopGroup loop = new MultiThreadIoEventLoopGroup(1, threads, NioIoHandler.newFactory());
+        var connections = new OpenConnections(MAX_CONNECTIONS, longest);
+        var requests = new Requests(health, readiness, metrics, logging);
+        ChannelFuture bound = new ServerBootstrap()
+                .group(loop)
+                .channel(NioServerSocketChannel.class)
+                .option(ChannelOption.SO_BACKLOG, BACKLOG)
+                .childHandler(new ChannelInitializer<SocketChannel>() {
+                    @Override
+                    protected void initChannel(SocketChannel channel) {
+                        channel.pipeline()
+                                .addLast(connections, new HttpServerCodec(MAX_LINE, MAX_HEADERS, MAX_CHUNK), requests);
+                    }
+                })
+                .bind(address)
+                .awaitUninterruptibly();
+        if (!bound.isSuccess()) {
+            stop(loop);
             throw new IOException(
-                    "cannot listen on " + describe(address) + " for probes and metrics: " + e.getMessage()
+                    "cannot listen on " + describe(address) + " for probes and metrics: "
+                            + bound.cause().getMessage()
                             + ". The agent shares the node's ports: give it a free one with --probe-address (and the"
                             + " pod's probes the same), or turn it off with --probe-address=",
-                    e);
+                    bound.cause());
         }
-        // No queue: a waiting request would wait behind slow ones. As many threads as connections, and idle ones end.
-        var threads = new ThreadPoolExecutor(
-                0,
-                MAX_CONNECTIONS,
-                IDLE_THREAD.toMillis(),
-                TimeUnit.MILLISECONDS,
-                new SynchronousQueue<>(),
-                Thread.ofPlatform().name("erdma-http").daemon().factory());
-        server.setExecutor(threads);
-        server.createContext("/", exchange -> {
-            // The server gives each request to the longest path that fits; here only whole paths count.
-            try (exchange) {
-                String path = exchange.getRequestURI().getPath();
-                switch (path) {
-                    case "/healthz" -> get(exchange, () -> verdict(health.get()));
-                    case "/readyz" -> get(exchange, () -> verdict(readiness.get()));
-                    case "/metrics" -> get(exchange, () -> new Answer(200, metrics.get()));
-                    case "/loglevel" -> logLevel(exchange, logging);
-                    case null, default -> send(exchange, new Answer(404, "not found\n"));
-                }
+        return new ProbeServer(loop, bound.channel());
+    }
+
+    private record Answer(int status, String body, Map<String, String> headers) {
+        Answer(int status, String body) {
+            this(status, body, Map.of());
+        }
+
+        static Answer notAllowed(String allowed) {
+            return new Answer(405, "use " + allowed + "\n", Map.of("Allow", allowed));
+        }
+
+        static Answer of(Verdict verdict) {
+            return verdict.holds()
+                    ? new Answer(200, "ok\n")
+                    : new Answer(503, String.join("\n", verdict.failures()) + "\n");
+        }
+    }
+
+    /** One for all connections: it keeps nothing between requests. */
+    @Sharable
+    private static final class Requests extends SimpleChannelInboundHandler<HttpObject> {
+        private final Supplier<Verdict> health;
+        private final Supplier<Verdict> readiness;
+        private final Supplier<String> metrics;
+        private final Logging logging;
+
+        Requests(Supplier<Verdict> health, Supplier<Verdict> readiness, Supplier<String> metrics, Logging logging) {
+            this.health = health;
+            this.readiness = readiness;
+            this.metrics = metrics;
+            this.logging = logging;
+        }
+
+        @Override
+        protected void channelRead0(ChannelHandlerContext context, HttpObject part) {
+            // The connection ends with the first answer, so what follows the head is nothing to us.
+            if (!(part instanceof HttpRequest request)) {
+                return;
+            }
+            Answer answer;
+            try {
+                answer = answer(request, (InetSocketAddress) context.channel().remoteAddress());
             } catch (RuntimeException e) {
-                LOG.error(
-                        "request failed",
-                        e,
-                        Field.of("path", exchange.getRequestURI().getPath()));
+                LOG.error("request failed", e, Field.of("request", request.method() + " " + request.uri()));
+                answer = new Answer(500, "a fault of the agent; its log tells more\n");
             }
-        });
-        server.start();
-        return new ProbeServer(server, threads);
-    }
-
-    /** Read once, when the JDK's server class is first used; a value that the operator gave by -D stays. */
-    private static void limits() {
-        String seconds = Long.toString(MAX_REQUEST_TIME.toSeconds());
-        setUnlessGiven("sun.net.httpserver.maxReqTime", seconds);
-        setUnlessGiven("sun.net.httpserver.maxRspTime", seconds);
-        setUnlessGiven("jdk.httpserver.maxConnections", Integer.toString(MAX_CONNECTIONS));
-        setUnlessGiven("sun.net.httpserver.idleInterval", "10");
-        setUnlessGiven("sun.net.httpserver.maxIdleConnections", "8");
-        // Bodies are not wanted: what a client sends beyond this ends its connection.
-        setUnlessGiven("sun.net.httpserver.drainAmount", "1024");
-        setUnlessGiven("sun.net.httpserver.nodelay", "true");
-    }
-
-    private static void setUnlessGiven(String property, String value) {
-        if (System.getProperty(property) == null) {
-            System.setProperty(property, value);
+            boolean head = request.method().equals(HttpMethod.HEAD);
+            context.writeAndFlush(response(answer, head)).addListener(ChannelFutureListener.CLOSE);
         }
-    }
 
-    private record Answer(int status, String body) {}
-
-    private static void get(HttpExchange exchange, Supplier<Answer> answer) throws IOException {
-        String method = exchange.getRequestMethod();
-        if (method.equals("GET") || method.equals("HEAD")) {
-            send(exchange, answer.get());
-        } else {
-            notAllowed(exchange, "GET, HEAD");
-        }
-    }
-
-    private static void notAllowed(HttpExchange exchange, String allowed) throws IOException {
-        exchange.getResponseHeaders().set("Allow", allowed);
-        send(exchange, new Answer(405, "use " + allowed + "\n"));
-    }
-
-    private static Answer verdict(Verdict verdict) {
-        return verdict.holds()
-                ? new Answer(200, "ok\n")
-                : new Answer(503, String.join("\n", verdict.failures()) + "\n");
-    }
-
-    /**
-     * Only PUT changes the level: a web page opened on the node could send a POST to it, but no PUT without asking.
-     */
-    private static void logLevel(HttpExchange exchange, Logging logging) throws IOException {
-        switch (exchange.getRequestMethod()) {
-            case "GET", "HEAD" -> send(exchange, new Answer(200, logging.level().word() + "\n"));
-            case "PUT" -> {
-                if (!exchange.getRemoteAddress().getAddress().isLoopbackAddress()) {
-                    send(exchange, new Answer(403, "the log level is changed from the node itself only\n"));
-                    return;
-                }
-                String query =
-                        Optional.ofNullable(exchange.getRequestURI().getQuery()).orElse("");
-                Optional<LogLevel> level =
-                        query.startsWith("level=") ? LogLevel.of(query.substring("level=".length())) : Optional.empty();
-                if (level.isEmpty()) {
-                    send(exchange, new Answer(400, "use /loglevel?level=debug, info, warn or error\n"));
-                    return;
-                }
-                LogLevel before = logging.level();
-                logging.level(level.get());
-                LOG.warn(
-                        "log level changed",
-                        Field.of("from", before.word()),
-                        Field.of("to", level.get().word()));
-                send(exchange, new Answer(200, level.get().word() + "\n"));
+        private Answer answer(HttpRequest request, InetSocketAddress peer) {
+            if (!request.decoderResult().isSuccess()) {
+                return new Answer(400, "not a request that this server understands\n");
             }
-            default -> notAllowed(exchange, "GET, HEAD, PUT");
+            if (HttpUtil.isTransferEncodingChunked(request) || HttpUtil.getContentLength(request, 0L) > 0) {
+                return new Answer(413, "send no body\n");
+            }
+            String uri = request.uri();
+            int query = uri.indexOf('?');
+            return switch (query < 0 ? uri : uri.substring(0, query)) {
+                case "/healthz" -> get(request, () -> Answer.of(health.get()));
+                case "/readyz" -> get(request, () -> Answer.of(readiness.get()));
+                case "/metrics" -> get(request, () -> new Answer(200, metrics.get()));
+                case "/loglevel" -> logLevel(request.method(), query < 0 ? "" : uri.substring(query + 1), peer);
+                default -> new Answer(404, "not found\n");
+            };
         }
-    }
 
-    private static void send(HttpExchange exchange, Answer answer) throws IOException {
-        byte[] body = answer.body().getBytes(UTF_8);
-        exchange.getResponseHeaders().set("Content-Type", "text/plain; version=0.0.4; charset=utf-8");
-        exchange.getResponseHeaders().set("Cache-Control", "no-store");
-        if (exchange.getRequestMethod().equals("HEAD")) {
-            exchange.sendResponseHeaders(answer.status(), -1);
-            return;
+        private static Answer get(HttpRequest request, Supplier<Answer> answer) {
+            return reads(request.method()) ? answer.get() : Answer.notAllowed("GET, HEAD");
         }
-        exchange.sendResponseHeaders(answer.status(), body.length == 0 ? -1 : body.length);
-        try (OutputStream out = exchange.getResponseBody()) {
-            out.write(body);
+
+        private static boolean reads(HttpMethod method) {
+            return method.equals(HttpMethod.GET) || method.equals(HttpMethod.HEAD);
+        }
+
+        /** Only PUT changes the level: a web page opened on the node could send a POST to it, but no PUT without asking. */
+        private Answer logLevel(HttpMethod method, String query, InetSocketAddress peer) {
+            if (reads(method)) {
+                return new Answer(200, logging.level().word() + "\n");
+            }
+            if (!method.equals(HttpMethod.PUT)) {
+                return Answer.notAllowed("GET, HEAD, PUT");
+            }
+            if (!peer.getAddress().isLoopbackAddress()) {
+                return new Answer(403, "the log level is changed from the node itself only\n");
+            }
+            Optional<LogLevel> level =
+                    query.startsWith("level=") ? LogLevel.of(query.substring("level=".length())) : Optional.empty();
+            if (level.isEmpty()) {
+                return new Answer(400, "use /loglevel?level=debug, info, warn or error\n");
+            }
+            LogLevel before = logging.level();
+            logging.level(level.get());
+            LOG.warn(
+                    "log level changed",
+                    Field.of("from", before.word()),
+                    Field.of("to", level.get().word()));
+            return new Answer(200, level.get().word() + "\n");
+        }
+
+        private static FullHttpResponse response(Answer answer, boolean head) {
+            byte[] body = answer.body().getBytes(UTF_8);
+            FullHttpResponse response = new DefaultFullHttpResponse(
+                    HttpVersion.HTTP_1_1,
+                    HttpResponseStatus.valueOf(answer.status()),
+                    head ? Unpooled.EMPTY_BUFFER : Unpooled.wrappedBuffer(body));
+            response.headers()
+                    .set(HttpHeaderNames.CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")
+                    .set(HttpHeaderNames.CACHE_CONTROL, HttpHeaderValues.NO_STORE)
+                    .set(HttpHeaderNames.CONTENT_LENGTH, body.length)
+                    .set(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);
+            answer.headers().forEach(response.headers()::set);
+            return response;
+        }
+
+        /** A peer that went away or sent what no request has: nothing to tell anybody. */
+        @Override
+        public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+            OpenConnections.end(context.channel());
         }
     }
 
     /** Where it listens; the port is the real one also when 0 was asked for. */
     public InetSocketAddress address() {
-        return server.getAddress();
+        return (InetSocketAddress) server.localAddress();
     }
 
     private static String describe(InetSocketAddress address) {
@@ -196,7 +261,11 @@ public final class ProbeServer implements AutoCloseable {
     /** Answers under way are cut off. */
     @Override
     public void close() {
-        server.stop(0);
-        threads.shutdownNow();
+        server.close().awaitUninterruptibly();
+        stop(loop);
+    }
+
+    private static void stop(EventLoopGroup loop) {
+        loop.shutdownGracefully(0, 500, TimeUnit.MILLISECONDS).awaitUninterruptibly(2, TimeUnit.SECONDS);
     }
 }

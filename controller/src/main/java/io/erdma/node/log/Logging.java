@@ -24,9 +24,7 @@ public final class Logging {
             "io.netty.bootstrap", Level.SEVERE,
             "io.micrometer", Level.WARNING,
             "io.prometheus", Level.WARNING,
-            "jnr", Level.WARNING,
-            "com.sun.net.httpserver", Level.WARNING,
-            "sun.net.httpserver", Level.WARNING);
+            "jnr", Level.WARNING);
 
     private final Logger ours;
     // java.util.logging holds loggers weakly: one that is collected forgets its level.

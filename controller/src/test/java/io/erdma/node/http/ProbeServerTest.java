@@ -3,7 +3,6 @@ package io.erdma.node.http;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import io.erdma.node.log.LogFormat;
 import io.erdma.node.log.LogLevel;
@@ -29,12 +28,17 @@ class ProbeServerTest {
 
     @BeforeEach
     void open() throws IOException {
-        server = ProbeServer.open(
+        server = open(ProbeServer.MAX_CONNECTION_TIME);
+    }
+
+    private ProbeServer open(Duration longest) throws IOException {
+        return ProbeServer.open(
                 new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
                 health::get,
                 readiness::get,
                 () -> "erdma_shares 200.0\n",
-                logging);
+                logging,
+                longest);
     }
 
     @AfterEach
@@ -82,7 +86,7 @@ class ProbeServerTest {
     @Test
     void servesTheMetrics() throws IOException {
         assertThat(ask("GET", "/metrics"))
-                .contains("Content-type: text/plain; version=0.0.4")
+                .containsIgnoringCase("Content-Type: text/plain; version=0.0.4")
                 .endsWith("erdma_shares 200.0\n");
     }
 
@@ -91,7 +95,7 @@ class ProbeServerTest {
         assertThat(ask("GET", "/")).startsWith("HTTP/1.1 404 ");
         assertThat(ask("GET", "/healthz/x")).startsWith("HTTP/1.1 404 ");
         assertThat(ask("GET", "/metricsfoo")).startsWith("HTTP/1.1 404 ");
-        assertThat(ask("POST", "/metrics")).startsWith("HTTP/1.1 405 ").contains("Allow: GET, HEAD");
+        assertThat(ask("POST", "/metrics")).startsWith("HTTP/1.1 405 ").containsIgnoringCase("Allow: GET, HEAD");
         assertThat(ask("DELETE", "/loglevel")).startsWith("HTTP/1.1 405 ");
         assertThat(ask("POST", "/loglevel?level=debug")).startsWith("HTTP/1.1 405 ");
     }
@@ -108,38 +112,80 @@ class ProbeServerTest {
     }
 
     @Test
-    void goesOnAnsweringWhileOtherClientsDawdle() throws IOException {
-        List<Socket> slow = new ArrayList<>();
+    void answersWithinASecondWhileSilentPeersHoldMoreConnectionsThanThereAre() throws IOException {
+        List<Socket> silent = new ArrayList<>();
         try {
-            for (int i = 0; i < ProbeServer.MAX_CONNECTIONS / 2; i++) {
-                Socket socket = connect();
-                socket.getOutputStream().write("GET /metrics HTT".getBytes(ISO_8859_1));
-                slow.add(socket);
+            for (int i = 0; i < ProbeServer.MAX_CONNECTIONS * 3; i++) {
+                silent.add(connect());
             }
+            long start = System.nanoTime();
             assertThat(ask("GET", "/healthz")).startsWith("HTTP/1.1 200 ");
+            assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(1));
         } finally {
-            for (Socket socket : slow) {
-                socket.close();
-            }
+            closeAll(silent);
         }
     }
 
     @Test
-    void recoversFromMoreDawdlersThanItHasConnections() throws IOException {
-        List<Socket> slow = new ArrayList<>();
-        try {
+    void takesConnectionsFromThePeerThatHasMostAndFromNoOther() throws IOException {
+        List<Socket> greedy = new ArrayList<>();
+        try (Socket other = new Socket()) {
+            other.bind(new InetSocketAddress("127.0.0.2", 0));
+            other.connect(server.address(), 2_000);
+            other.getOutputStream().write("GET /healthz HTT".getBytes(ISO_8859_1));
             for (int i = 0; i < ProbeServer.MAX_CONNECTIONS * 2; i++) {
                 Socket socket = connect();
                 socket.getOutputStream().write("GET /metrics HTT".getBytes(ISO_8859_1));
-                slow.add(socket);
+                greedy.add(socket);
             }
-            await().atMost(ProbeServer.MAX_REQUEST_TIME.plus(Duration.ofSeconds(15)))
-                    .ignoreExceptions()
-                    .until(() -> ask("GET", "/healthz").startsWith("HTTP/1.1 200 "));
+            assertThat(greedy.getFirst().getInputStream().read()).isEqualTo(-1);
+
+            other.getOutputStream().write("P/1.1\r\nHost: node\r\n\r\n".getBytes(ISO_8859_1));
+            assertThat(new String(other.getInputStream().readAllBytes(), ISO_8859_1))
+                    .startsWith("HTTP/1.1 200 ");
         } finally {
-            for (Socket socket : slow) {
-                socket.close();
-            }
+            closeAll(greedy);
+        }
+    }
+
+    @Test
+    void endsAConnectionThatTakesTooLong() throws IOException {
+        try (ProbeServer brief = open(Duration.ofMillis(50));
+                Socket socket = new Socket()) {
+            socket.connect(brief.address(), 2_000);
+            socket.setSoTimeout(20_000);
+            socket.getOutputStream().write("GET /metrics HTT".getBytes(ISO_8859_1));
+            assertThat(socket.getInputStream().read()).isEqualTo(-1);
+        }
+    }
+
+    @Test
+    void endsEachConnectionAfterItsAnswer() throws IOException {
+        try (Socket socket = connect()) {
+            socket.getOutputStream()
+                    .write("GET /healthz HTTP/1.1\r\nHost: node\r\nConnection: keep-alive\r\n\r\n"
+                            .getBytes(ISO_8859_1));
+            assertThat(new String(socket.getInputStream().readAllBytes(), ISO_8859_1))
+                    .containsIgnoringCase("Connection: close")
+                    .endsWith("\r\n\r\nok\n");
+        }
+    }
+
+    @Test
+    void doesNotTakeABody() throws IOException {
+        try (Socket socket = connect()) {
+            socket.getOutputStream()
+                    .write("PUT /loglevel?level=debug HTTP/1.1\r\nHost: node\r\nContent-Length: 1000000\r\n\r\n"
+                            .getBytes(ISO_8859_1));
+            assertThat(new String(socket.getInputStream().readAllBytes(), ISO_8859_1))
+                    .startsWith("HTTP/1.1 413 ");
+        }
+        assertThat(logging.level()).isEqualTo(LogLevel.INFO);
+    }
+
+    private static void closeAll(List<Socket> sockets) throws IOException {
+        for (Socket socket : sockets) {
+            socket.close();
         }
     }
 
@@ -159,7 +205,7 @@ class ProbeServerTest {
     void answersAFaultOfOursWithoutLosingTheServer() throws IOException {
         readiness.set(null);
 
-        assertThat(ask("GET", "/readyz")).doesNotStartWith("HTTP/1.1 200 ");
+        assertThat(ask("GET", "/readyz")).startsWith("HTTP/1.1 500 ");
         assertThat(ask("GET", "/healthz")).startsWith("HTTP/1.1 200 ");
     }
 

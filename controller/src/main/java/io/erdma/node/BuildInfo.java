@@ -1,4 +1,4 @@
-package io.erdma.cli;
+package io.erdma.node;
 
 import static java.util.Objects.requireNonNull;
 

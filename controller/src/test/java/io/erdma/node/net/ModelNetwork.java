@@ -1,0 +1,75 @@
+package io.erdma.node.net;
+
+import io.erdma.libc.NativeException;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Predicate;
+
+/** The model kernel as a network to look after, which tests may make refuse things. It notifies of nothing. */
+final class ModelNetwork implements HostNetwork {
+    private final ModelKernel kernel;
+    private Predicate<NetChange> refused = _ -> false;
+    private int errno;
+    private Optional<String> explanation = Optional.empty();
+    private Optional<NativeException> unreadable = Optional.empty();
+    private boolean closed;
+
+    ModelNetwork(ModelKernel kernel) {
+        this.kernel = kernel;
+    }
+
+    synchronized void refuse(Predicate<NetChange> changes, int withErrno, Optional<String> words) {
+        refused = changes;
+        errno = withErrno;
+        explanation = words;
+    }
+
+    synchronized void failToRead(Optional<NativeException> failure) {
+        unreadable = failure;
+    }
+
+    /** What others do while the keeper is at work. */
+    synchronized void change(Runnable change) {
+        change.run();
+    }
+
+    synchronized boolean isClosed() {
+        return closed;
+    }
+
+    synchronized ModelNetwork opened() {
+        closed = false;
+        return this;
+    }
+
+    @Override
+    public synchronized NetState read() throws NativeException {
+        if (unreadable.isPresent()) {
+            throw unreadable.get();
+        }
+        return kernel.state();
+    }
+
+    @Override
+    public synchronized void make(NetChange change) throws NativeException {
+        if (refused.test(change)) {
+            throw new NativeException("netlink", errno, "the model", explanation);
+        }
+        kernel.make(change);
+    }
+
+    @Override
+    public Set<Integer> descriptors() {
+        return Set.of();
+    }
+
+    @Override
+    public boolean anythingChanged() {
+        return false;
+    }
+
+    @Override
+    public synchronized void close() {
+        closed = true;
+    }
+}
