@@ -5,6 +5,10 @@ project=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 # shellcheck source=e2e/roce.sh
 . "$project/e2e/roce.sh"
 
+# With the stand-in for the erdma driver, where it was built.
+if [ -d "$project/target/erdma-module/modules" ]; then
+    mount --bind "$project/target/erdma-module/modules" /lib/modules
+fi
 roce_up
 # The programs take it away from the agents that they start: those have a cache of their own.
 if [ -r "$project/target/lab/cli.aot" ]; then

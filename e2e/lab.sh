@@ -9,6 +9,7 @@ export JAVA_HOME
 out=target/lab
 rm -rf "$out"
 mkdir -p "$out"
+e2e/erdma-module/build.sh
 # The suite runs the command line about twenty times, and a JVM starts slowly in there; a start-up cache for it helps.
 if ! ERDMA_JAVA_OPTS="-XX:AOTCacheOutput=$out/cli.aot" controller/target/erdma/bin/erdma devinfo -v >"$out/cli-cache.log" 2>&1; then
     cat "$out/cli-cache.log" >&2

@@ -27,6 +27,8 @@ class ErdmaCommandTest {
                 "devinfo -i one",
                 "devinfo --device-selector nonsense",
                 "devinfo --device-selector driver=",
+                "cleanup --nonsense",
+                "cleanup everything",
                 "version --nonsense"
             })
     void endsWith64WhenUsedWrongly(String commandLine) {
@@ -39,7 +41,7 @@ class ErdmaCommandTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"--help", "-h", "devinfo --help", "devinfo -h", "version --help"})
+    @ValueSource(strings = {"--help", "-h", "devinfo --help", "devinfo -h", "cleanup --help", "version --help"})
     void helpsOnTheOutputStream(String commandLine) {
         Run run = Run.erdma(commandLine.split(" "));
         assertThat(run.exitCode()).isZero();
@@ -49,7 +51,7 @@ class ErdmaCommandTest {
 
     @Test
     void namesEveryCommand() {
-        assertThat(Run.erdma("--help").out()).contains("agent", "devinfo", "version");
+        assertThat(Run.erdma("--help").out()).contains("agent", "devinfo", "cleanup", "version");
     }
 
     @Test

@@ -90,7 +90,7 @@ public final class LabSuite {
         System.exit(suite.broken == 0 ? 0 : 1);
     }
 
-    private void run() {
+    private void run() throws IOException {
         check("devinfoAgreesWithIbvDevinfo", this::devinfoAgrees);
         check("devinfoAgreesWhileALinkIsDown", this::devinfoAgreesWhileALinkIsDown);
         check("devinfoAgreesInAPodWithOneDevice", this::devinfoAgreesInAPodWithOneDevice);
@@ -111,6 +111,22 @@ public final class LabSuite {
 
         check("registersEmptyWithoutDevicesAndOffersThemLater", this::registersEmptyWithoutDevicesAndOffersThemLater);
         check("worksByNetlinkWhenItMayNotOpenTheDevices", this::worksByNetlinkWhenItMayNotOpenTheDevices);
+
+        check(
+                "offersTheDevicesAgainWhenAllRdmaModulesWereUnloadedAndLoadedAgain",
+                this::returnsWhenAllRdmaModulesAreLoadedAgain);
+
+        try (DriverPromises driver = new DriverPromises(node.project())) {
+            check("driverIsLoadedInThePreferredModeWhereItIsMissing", driver::loadsTheDriver);
+            check("driverSwitchesFromDefaultToCompatToOfedAndBack", driver::switchesModes);
+            check("driverIsNotTakenFromAProcessOrAPodThatUsesIt", driver::waitsForUsers);
+            check(
+                    "driverModeIsReadAgainSinceModprobeOfALoadedModuleOnlySaysThatItWorked",
+                    driver::isNotFooledByModprobe);
+            check("driverSwitchWaitsForADeviceThatIsSlow", driver::waitsForASlowDevice);
+            check("driverOfTheKernelHasNoModeToSwitch", driver::hasNoModeToSwitchInTheKernelsOwnDriver);
+            DriverPromises.unload();
+        }
 
         check("devinfoAgreesAfterAllThis", this::devinfoAgrees);
     }
@@ -461,6 +477,28 @@ public final class LabSuite {
         return "";
     }
 
+    /** ib_core stays: the agent's own netlink socket holds it. */
+    private String returnsWhenAllRdmaModulesAreLoadedAgain() {
+        AgentProcess agent = agent(ATTENTIVE);
+        int from = node.kubelet().messages().size();
+        Roce.delete("erdma_0");
+        Roce.delete("erdma_1");
+        Command.check("rmmod", "rdma_ucm", "rdma_cm", "iw_cm", "ib_cm", "rdma_rxe", "ib_uverbs");
+        node.awaitShares(from, Map.of());
+        from = node.kubelet().messages().size();
+        Command.check("modprobe", "rdma_rxe");
+        Command.check("modprobe", "rdma_ucm");
+        Roce.add("erdma_0");
+        Roce.add("erdma_1");
+        node.awaitShares(from, BOTH);
+        grantsExactlyTheDevice("erdma_0");
+        grantsExactlyTheDevice("erdma_1");
+        if (!agent.isAlive()) {
+            throw new AssertionError("the agent ended");
+        }
+        return "";
+    }
+
     private String registersEmptyWithoutDevicesAndOffersThemLater() throws IOException {
         endAgent();
         Roce.delete("erdma_0");
@@ -582,6 +620,8 @@ public final class LabSuite {
     /** After a broken promise: both devices, links up, shared. */
     private void restore() {
         Command.run(List.of("rdma", "system", "set", "netns", "shared"));
+        Command.run(List.of("rmmod", "erdma"));
+        Command.run(List.of("modprobe", "rdma_rxe"));
         Command.run(List.of("modprobe", "rdma_ucm"));
         Command.run(List.of("rdma", "dev", "set", "roce_9", "name", "erdma_1"));
         for (String device : List.of("erdma_0", "erdma_1")) {

@@ -2,6 +2,8 @@ package io.erdma.plugin;
 
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonToken;
 import io.erdma.device.AdvertisedDevices;
 import io.erdma.device.RdmaCmUse;
 import io.erdma.device.RdmaDevice;
@@ -78,6 +80,26 @@ public record CdiSpec(Set<String> names, String json) {
     public static Optional<String> qualifiedName(RdmaDevice device) {
         String name = KIND + "=" + device.name();
         return NAME.matcher(device.name()).matches() && !name.equals(RDMA_CM) ? Optional.of(name) : Optional.empty();
+    }
+
+    /** Whether a file's text is a spec of ours, however old; anything else of that name belongs to somebody else. */
+    static boolean isOurs(String text) {
+        try (JsonParser json = JSON.createParser(text)) {
+            if (json.nextToken() != JsonToken.START_OBJECT) {
+                return false;
+            }
+            while (json.nextToken() == JsonToken.FIELD_NAME) {
+                String name = json.currentName();
+                json.nextToken();
+                if (name.equals("kind")) {
+                    return KIND.equals(json.getValueAsString());
+                }
+                json.skipChildren();
+            }
+            return false;
+        } catch (IOException e) {
+            return false;
+        }
     }
 
     private static void write(JsonGenerator json, String name, Path node) throws IOException {

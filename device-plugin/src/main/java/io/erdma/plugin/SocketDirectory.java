@@ -38,6 +38,8 @@ final class SocketDirectory {
     /** Far longer than between binding a socket and listening on it. */
     private static final Duration STARTING = Duration.ofSeconds(10);
 
+    private static final String ANY_OF_OURS = "{erdma-*.sock,.erdma-*.new}";
+
     private static final int FILE_TYPE_MASK = 0170000;
     private static final int FILE_TYPE_SOCKET = 0140000;
 
@@ -120,14 +122,33 @@ final class SocketDirectory {
         return Optional.empty();
     }
 
-    /** Removes what agents left behind that could not clean up: sockets named like ours on which nobody listens. */
-    void removeStale() throws IOException {
-        for (Path socket : list("{erdma-*.sock,.erdma-*.new}")) {
+    /** What agents left behind that could not clean up: sockets named like ours on which nobody listens. */
+    List<Path> stale() throws IOException {
+        List<Path> stale = new ArrayList<>();
+        for (Path socket : list(ANY_OF_OURS)) {
             if (isSocket(socket) && !mayBeStarting(socket) && answer(socket) == Answer.REFUSED) {
-                Files.deleteIfExists(socket);
-                LOG.info("removed the socket of an agent that is gone: " + socket.getFileName());
+                stale.add(socket);
             }
         }
+        return stale;
+    }
+
+    void removeStale() throws IOException {
+        for (Path socket : stale()) {
+            Files.deleteIfExists(socket);
+            LOG.info("removed the socket of an agent that is gone: " + socket.getFileName());
+        }
+    }
+
+    /** Sockets of agents that answer a connect, whatever resource they serve. */
+    List<Path> live() throws IOException {
+        List<Path> live = new ArrayList<>();
+        for (Path socket : list(ANY_OF_OURS)) {
+            if (isSocket(socket) && answer(socket) == Answer.LIVE) {
+                live.add(socket);
+            }
+        }
+        return live;
     }
 
     /** An agent that starts this moment has bound its socket and does not listen yet; it gets its name only then. */

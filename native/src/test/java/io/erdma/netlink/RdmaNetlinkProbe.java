@@ -86,7 +86,7 @@ public final class RdmaNetlinkProbe {
                                 "ctx %s number=%d owner=%s%n",
                                 device.name(),
                                 context.number(),
-                                context.pid().isPresent() ? context.pid().getAsLong() : "-")),
+                                context.thread().isPresent() ? context.thread().getAsLong() : "-")),
                         () -> out.println("ctx " + device.name() + " untold"));
         for (RdmaQueuePair pair : rdma.queuePairs(device.index())) {
             out.printf(

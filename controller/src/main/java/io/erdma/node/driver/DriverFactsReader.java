@@ -183,27 +183,25 @@ public final class DriverFactsReader {
         Set<String> devices = devices();
         Map<Long, UsingProcess> processes = new TreeMap<>();
         List<String> others = new ArrayList<>();
-        int unseen = 0;
+        List<OptionalLong> owners = List.of();
         try {
-            for (OptionalLong owner : contexts.owners(devices)) {
-                if (owner.isEmpty()) {
-                    unseen++;
-                } else if (owner.getAsLong() != self) {
-                    processes.put(owner.getAsLong(), process(owner.getAsLong()));
-                }
-            }
+            owners = contexts.owners(devices);
         } catch (IOException e) {
             others.add("the kernel did not tell who holds contexts: " + e.getMessage());
         }
-        int files =
+        for (OptionalLong owner : owners) {
+            owner.ifPresent(thread -> add(processOf(thread), processes));
+        }
+        // A context belongs to an open uverbs file, and so does each reference, but for those of modules above. The
+        // owner of
+        // a context that was opened by a thread that has ended since is known by its file alone.
+        int explained =
                 openFiles(uverbs(devices).stream().map(UverbsClassDevice::name).collect(Collectors.toSet()), processes);
-        // Each open uverbs file holds the driver, with a context or without.
-        int explained = files
-                + (module instanceof DriverModule.Loaded loaded
-                        ? loaded.holders().size()
-                        : 0);
-        int references = module instanceof DriverModule.Loaded loaded ? loaded.references() : 0;
-        int unexplained = Math.max(unseen, references - explained);
+        int references = 0;
+        if (module instanceof DriverModule.Loaded loaded) {
+            references = Math.max(0, loaded.references() - loaded.holders().size());
+        }
+        int unexplained = Math.max(owners.size(), references) - explained;
         if (unexplained > 0) {
             others.add(unexplained + " of processes that this one does not see (hostPID?)");
         }
@@ -237,9 +235,7 @@ public final class DriverFactsReader {
                         uverbsNode(proc.resolve(entry).resolve("fd").resolve(descriptor));
                 if (node.filter(nodes::contains).isPresent()) {
                     open++;
-                    if (pid != self) {
-                        processes.put(pid, process(pid));
-                    }
+                    add(pid, processes);
                 }
             }
         }
@@ -260,8 +256,22 @@ public final class DriverFactsReader {
         }
     }
 
-    private UsingProcess process(long pid) {
-        return new UsingProcess(pid, text(proc.resolve(pid + "/comm")).orElse(""));
+    private void add(long pid, Map<Long, UsingProcess> processes) {
+        if (pid != self) {
+            processes.put(
+                    pid, new UsingProcess(pid, text(proc.resolve(pid + "/comm")).orElse("")));
+        }
+    }
+
+    /** The kernel names the thread that opened a device; the number of a process is that of its first thread. */
+    private long processOf(long thread) {
+        return text(proc.resolve(thread + "/status")).stream()
+                .flatMap(String::lines)
+                .filter(line -> line.matches("Tgid:\\s+[0-9]{1,9}"))
+                .map(line -> line.replaceFirst("Tgid:\\s+", ""))
+                .map(Long::parseLong)
+                .findFirst()
+                .orElse(thread);
     }
 
     // ---- files ----

@@ -17,7 +17,7 @@ import java.util.Set;
 public interface OpenContexts {
     /**
      * @param devices by name; those that are not there count as unused
-     * @return one element for each open context: its process, or nothing where the kernel does not tell
+     * @return one element for each open context: the thread that opened it, or nothing where the kernel does not tell
      */
     List<OptionalLong> owners(Set<String> devices) throws IOException;
 
@@ -31,7 +31,7 @@ public interface OpenContexts {
                 }
                 Optional<List<RdmaContext>> contexts = netlink.contexts(device.index());
                 if (contexts.isPresent()) {
-                    contexts.get().forEach(context -> owners.add(context.pid()));
+                    contexts.get().forEach(context -> owners.add(context.thread()));
                 }
                 // The count also has those whose owners the kernel keeps to itself.
                 long count = netlink.resources(device.index()).getOrDefault("ctx", 0L);

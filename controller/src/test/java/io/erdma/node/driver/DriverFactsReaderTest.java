@@ -152,6 +152,7 @@ class DriverFactsReaderTest {
         NodeFixture node = node();
         node.write("module/erdma/refcnt", "2\n");
         contexts.add(OptionalLong.of(4711));
+        contexts.add(OptionalLong.of(4712));
         process(4711, "python3", "/dev/infiniband/uverbs0");
         process(4712, "ib_write_bw", "/dev/infiniband/uverbs1");
         process(4713, "other", "/dev/infiniband/uverbs9", "/dev/infiniband/rdma_cm");
@@ -160,6 +161,30 @@ class DriverFactsReaderTest {
                         List.of(new UsingProcess(4711, "python3"), new UsingProcess(4712, "ib_write_bw")),
                         List.of(),
                         List.of()));
+    }
+
+    /** The kernel names threads: here 78 of this process, and 4799 of another. */
+    @Test
+    void knowsTheProcessOfAThread() throws IOException {
+        node();
+        contexts.add(OptionalLong.of(78));
+        contexts.add(OptionalLong.of(4799));
+        process(SELF, "java", "/dev/infiniband/uverbs0");
+        process(4711, "python3", "/dev/infiniband/uverbs1");
+        for (long[] thread : new long[][] {{78, SELF}, {4799, 4711}}) {
+            Path directoryOfThread = Files.createDirectories(directory.resolve("proc/" + thread[0]));
+            Files.writeString(directoryOfThread.resolve("status"), "Name:\tx\nTgid:\t" + thread[1] + "\nNgid:\t0\n");
+        }
+        assertThat(reader().read().users())
+                .isEqualTo(new DeviceUsers(List.of(new UsingProcess(4711, "python3")), List.of(), List.of()));
+    }
+
+    @Test
+    void aContextOfItsOwnThatAThreadOpenedWhichHasEndedIsNoUser() throws IOException {
+        node().write("module/erdma/refcnt", "1\n");
+        contexts.add(OptionalLong.empty());
+        process(SELF, "java", "/dev/infiniband/uverbs0");
+        assertThat(reader().read().users()).isEqualTo(DeviceUsers.NONE);
     }
 
     @Test
