@@ -237,9 +237,7 @@ public final class InterfaceKeeper implements AutoCloseable {
         outcome.made().stream().collect(Collectors.groupingBy(NetChange::link)).forEach((link, made) -> {
             boolean repair = repairsOf.get(link).made(made, now);
             repairs += repair ? 1 : 0;
-            for (NetChange change : made) {
-                LOG.info(change.describe() + (repair ? " again" : ""), Field.of("interface", change.dev()));
-            }
+            made.forEach(change -> tellMade(change, repair));
         });
         if (!outcome.failures().isEmpty()) {
             lookWithin(timing.retry());
@@ -268,6 +266,15 @@ public final class InterfaceKeeper implements AutoCloseable {
     }
 
     // ---- telling, each thing once
+
+    private static void tellMade(NetChange change, boolean repair) {
+        Field dev = Field.of("interface", change.dev());
+        if (repair && change instanceof NetChange.AddAddress) {
+            LOG.warn(change.describe() + " again: somebody had removed it. " + InterfacePlan.WHITELIST, dev);
+        } else {
+            LOG.info(change.describe() + (repair ? " again" : ""), dev);
+        }
+    }
 
     private void tellPlanned(Plan plan) {
         Set<NetChange> planned = new LinkedHashSet<>(plan.changes());
