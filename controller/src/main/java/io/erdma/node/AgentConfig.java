@@ -3,6 +3,7 @@ package io.erdma.node;
 import io.erdma.health.HealthSettings;
 import io.erdma.inventory.DeviceSelector;
 import io.erdma.inventory.NodePaths;
+import io.erdma.node.interfaces.InterfaceSettings;
 import io.erdma.node.log.LogFormat;
 import io.erdma.node.log.LogLevel;
 import io.erdma.plugin.PluginSettings;
@@ -25,6 +26,7 @@ public record AgentConfig(
         HealthSettings health,
         NodePaths paths,
         List<DeviceSelector> selectors,
+        InterfaceSettings interfaces,
         String verbsLibrary,
         Optional<InetSocketAddress> probeAddress,
         LogFormat logFormat,

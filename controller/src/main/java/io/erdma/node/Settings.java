@@ -3,6 +3,7 @@ package io.erdma.node;
 import io.erdma.inventory.DeviceSelector;
 import io.erdma.node.Setting.Kind;
 import io.erdma.node.Setting.Parser;
+import io.erdma.node.interfaces.ExposedRules;
 import io.erdma.node.log.LogFormat;
 import io.erdma.node.log.LogLevel;
 import io.erdma.plugin.CdiMode;
@@ -103,27 +104,42 @@ final class Settings {
             "default",
             Parsers::driverMode,
             "Driver mode: default (iWARP), compat (RoCE-compatible) or ofed (for GPU nodes).");
-    static final Setting<Integer> JUMBO_FRAME_MTU = later(
+    static final Setting<Integer> JUMBO_FRAME_MTU = value(
             "jumbo-frame-mtu",
-            Kind.VALUE,
             "BYTES",
             "8500",
             Parsers.integer(1280, 9600),
-            "MTU of eRDMA interfaces on instances with jumbo frames.");
-    static final Setting<Boolean> LOCAL_ERI_DISCOVERY = later(
+            "MTU of secondary eRDMA interfaces: where the ERdmaDevice object says that the instance has jumbo frames, and with local discovery only if it is given.");
+    static final Setting<Boolean> LOCAL_ERI_DISCOVERY = new Setting<>(
             "local-eri-discovery",
             Kind.FLAG,
             "",
-            "false",
+            "true",
             Parsers::bool,
-            "Use the interfaces found on the node instead of those that the controller assigns.");
-    static final Setting<List<String>> EXPOSED_LOCAL_ERIS = later(
+            true,
+            "Use the eRDMA devices found on the node; false: those that the node's ERdmaDevice object names, as a controller or a person writes it.");
+    static final Setting<ExposedRules> EXPOSED_LOCAL_ERIS = new Setting<>(
             "exposed-local-eris",
-            Kind.VALUE_OR_EMPTY,
+            Kind.VALUE_OR_LIST,
             "RULES",
             "",
             Parsers::localEris,
-            "Which local devices to offer on which instance.");
+            true,
+            "Which devices found on the node to offer, by instance: i-bp1abc erdma_0/erdma_1, i-* erdma_* for all that no other rule names; several with commas between them. Without any, all.");
+    static final Setting<String> NODE_NAME = new Setting<>(
+            "node-name",
+            Kind.VALUE,
+            "NAME",
+            "",
+            Parsers::nodeName,
+            true,
+            "Name of this node's Node object; without it NODE_NAME of the environment, else the host's name.");
+    static final Setting<InetSocketAddress> METADATA_ADDRESS = value(
+            "metadata-address",
+            "URL",
+            "http://100.100.100.200",
+            Parsers::serviceAddress,
+            "Where the cloud's metadata service is.");
     static final Setting<String> INSTALLER_VERSION = later(
             "erdma-installer-version",
             Kind.VALUE_OR_EMPTY,
@@ -155,6 +171,8 @@ final class Settings {
             JUMBO_FRAME_MTU,
             LOCAL_ERI_DISCOVERY,
             EXPOSED_LOCAL_ERIS,
+            NODE_NAME,
+            METADATA_ADDRESS,
             INSTALLER_VERSION);
 
     private Settings() {}
