@@ -28,7 +28,8 @@ final class Readiness {
 
     /**
      * Ready: the kubelet knows us and listens, and of each device it can be told whether it works. A device that is
-     * down does not make the agent unready, and a node without devices is ready too: telling that is the job.
+     * down does not make the agent unready, and a node without devices is ready too: telling that is the job. Nor does one
+     * that is withheld; and while the monitor is suspended the kubelet is told so of each device, so nothing is missed.
      *
      * @param rescan how often the node's devices are looked at
      */
@@ -36,7 +37,7 @@ final class Readiness {
         List<String> failures = new ArrayList<>();
         if (monitor.lastScan().isEmpty()) {
             failures.add("the node's devices have not been looked at yet");
-        } else {
+        } else if (monitor.suspended().isEmpty()) {
             Duration age = Duration.between(monitor.lastScan().get(), now);
             Duration longest = Collections.max(List.of(OLDEST_SCAN, rescan.multipliedBy(3)));
             if (age.compareTo(longest) > 0) {
@@ -52,7 +53,9 @@ final class Readiness {
             failures.add("the kubelet holds no ListAndWatch stream open");
         }
         for (MonitorStatus.DeviceStatus device : monitor.devices()) {
-            if (device.source().isEmpty()) {
+            boolean withheld = monitor.withheld().stream()
+                    .anyMatch(one -> one.device().equals(device.device().name()));
+            if (device.source().isEmpty() && !withheld && monitor.suspended().isEmpty()) {
                 failures.add("no source tells the state of " + device.device().name());
             }
         }

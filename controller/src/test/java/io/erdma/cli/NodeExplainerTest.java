@@ -228,6 +228,8 @@ class NodeExplainerTest {
                 Optional.of(Instant.EPOCH),
                 snapshot.netnsMode(),
                 snapshot.rdmaCm(),
+                Optional.empty(),
+                List.of(),
                 Optional.empty());
     }
 

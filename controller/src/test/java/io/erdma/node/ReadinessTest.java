@@ -43,13 +43,20 @@ class ReadinessTest {
     }
 
     private static MonitorStatus scanned(MonitorStatus.DeviceStatus... devices) {
+        return scanned(List.of(), Optional.empty(), devices);
+    }
+
+    private static MonitorStatus scanned(
+            List<MonitorStatus.Withheld> withheld, Optional<String> suspended, MonitorStatus.DeviceStatus... devices) {
         return new MonitorStatus(
                 Arrays.asList(devices),
                 List.of(),
                 Optional.of(Instant.EPOCH),
                 NetnsMode.SHARED,
                 Optional.empty(),
-                Optional.empty());
+                Optional.empty(),
+                withheld,
+                suspended);
     }
 
     private static Verdict ready(SessionStatus session, MonitorStatus monitor) {
@@ -79,6 +86,26 @@ class ReadinessTest {
     @Test
     void aNodeWithoutDevicesIsReady() {
         assertThat(ready(SERVING, scanned())).isEqualTo(Verdict.YES);
+    }
+
+    @Test
+    void aWithheldDeviceThatNobodyTellsOfLeavesTheAgentReady() {
+        MonitorStatus.Withheld withheld = new MonitorStatus.Withheld("erdma_0", "its interface is not prepared");
+
+        assertThat(ready(SERVING, scanned(List.of(withheld), Optional.empty(), device("erdma_0", Optional.empty()))))
+                .isEqualTo(Verdict.YES);
+        assertThat(ready(SERVING, scanned(List.of(withheld), Optional.empty(), device("erdma_1", Optional.empty())))
+                        .failures())
+                .containsExactly("no source tells the state of erdma_1");
+    }
+
+    @Test
+    void staysReadyWhileTheMonitorIsSuspended() {
+        MonitorStatus suspended =
+                scanned(List.of(), Optional.of("the driver is changed"), device("erdma_0", Optional.empty()));
+
+        assertThat(Readiness.ready(SERVING, suspended, Duration.ofSeconds(30), Instant.EPOCH.plusSeconds(600)))
+                .isEqualTo(Verdict.YES);
     }
 
     @Test

@@ -25,6 +25,8 @@ import java.util.TreeSet;
  *       be told of it waits until {@link #PACE} has passed since the last message. What another device causes to be
  *       sent takes it along.
  *   <li>What the kubelet already has is not sent again; a reason alone is not a change.
+ *   <li>What we decide ourselves is told at once and is no flapping: a device that is withheld or no longer so, and what
+ *       {@link #startOver} and {@link #force} announce. A withheld device is tracked on.
  * </ul>
  */
 final class FlapDamper {
@@ -47,26 +49,45 @@ final class FlapDamper {
     }
 
     private final Map<String, Track> tracks = new TreeMap<>();
+    private Set<String> withheld = Set.of();
+    private boolean forced;
     private Optional<Path> sentRdmaCm = Optional.empty();
     private OptionalLong sentAt = OptionalLong.empty();
     private OptionalLong due = OptionalLong.empty();
 
+    /** From now on the devices' changes of the past don't count. */
+    void startOver() {
+        for (Track track : tracks.values()) {
+            track.changedAt = OptionalLong.empty();
+            track.flapping = false;
+        }
+    }
+
+    /** The next offer is sent in any case, also when nothing but a reason is new. */
+    void force() {
+        forced = true;
+    }
+
     /**
      * @param actual what is true now
+     * @param notOffered names of those devices that are left out
      * @return what is to be sent now; the first call always sends
      */
-    Optional<AdvertisedDevices> offer(AdvertisedDevices actual, long now) {
-        boolean first = sentAt.isEmpty();
-        boolean urgent = first;
+    Optional<AdvertisedDevices> offer(AdvertisedDevices actual, Set<String> notOffered, long now) {
+        boolean first = sentAt.isEmpty() || forced;
+        boolean urgent = first || !withheld.equals(notOffered);
+        withheld = Set.copyOf(notOffered);
+        forced = false;
         Set<String> names = new TreeSet<>(tracks.keySet());
         actual.devices().forEach(entry -> names.add(entry.device().name()));
         for (String name : names) {
-            urgent |= note(tracks.computeIfAbsent(name, key -> new Track()), actual.find(name), now);
+            boolean news = note(tracks.computeIfAbsent(name, key -> new Track()), actual.find(name), now);
+            urgent |= news && !withheld.contains(name);
         }
 
         boolean pending = first || !sentRdmaCm.equals(actual.rdmaCm());
-        for (Track track : tracks.values()) {
-            pending |= !sameForKubelet(wanted(track, now), track.sent);
+        for (Map.Entry<String, Track> track : tracks.entrySet()) {
+            pending |= !sameForKubelet(wanted(track, now), track.getValue().sent);
         }
         Optional<AdvertisedDevices> message = Optional.empty();
         if (pending && (urgent || paceAllows(now))) {
@@ -105,7 +126,11 @@ final class FlapDamper {
         return false;
     }
 
-    private static Optional<Entry> wanted(Track track, long now) {
+    private Optional<Entry> wanted(Map.Entry<String, Track> named, long now) {
+        Track track = named.getValue();
+        if (withheld.contains(named.getKey())) {
+            return Optional.empty();
+        }
         if (unsettled(track, now)) {
             return track.actual.map(entry -> new Entry(
                     entry.device(),
@@ -122,9 +147,9 @@ final class FlapDamper {
 
     private AdvertisedDevices send(Optional<Path> rdmaCm, long now) {
         List<Entry> entries = new ArrayList<>();
-        for (Track track : tracks.values()) {
-            track.sent = wanted(track, now);
-            track.sent.ifPresent(entries::add);
+        for (Map.Entry<String, Track> track : tracks.entrySet()) {
+            track.getValue().sent = wanted(track, now);
+            track.getValue().sent.ifPresent(entries::add);
         }
         sentRdmaCm = rdmaCm;
         sentAt = OptionalLong.of(now);

@@ -68,6 +68,8 @@ public final class HealthCheck {
                 Optional.of(clock.instant()),
                 snapshot.netnsMode(),
                 snapshot.rdmaCm(),
+                Optional.empty(),
+                List.of(),
                 Optional.empty());
     }
 

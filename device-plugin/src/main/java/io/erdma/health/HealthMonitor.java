@@ -1,5 +1,7 @@
 package io.erdma.health;
 
+import static java.util.Objects.requireNonNull;
+
 import io.erdma.device.AdvertisedDevices;
 import io.erdma.device.AdvertisementListener;
 import io.erdma.device.DeviceHealth;
@@ -83,6 +85,8 @@ public final class HealthMonitor implements AutoCloseable {
     private volatile MonitorStatus status = MonitorStatus.NOT_YET;
     private volatile long turnedAt = System.nanoTime();
     private volatile boolean stopping;
+    private volatile DeviceChoice choice = DeviceChoice.ALL;
+    private final Suspension suspension = new Suspension();
 
     /** Made by start, used by whoever wakes the thread. */
     private volatile Optional<Poller> poller = Optional.empty();
@@ -101,6 +105,10 @@ public final class HealthMonitor implements AutoCloseable {
     private final Map<String, String> withoutVerbs = new HashMap<>();
     /** Jobs whose last run died of a fault of ours, which is logged once until one succeeds. */
     private final Set<String> faultyJobs = new HashSet<>();
+
+    private Suspension.Wish fulfilled = Suspension.Wish.WATCH;
+    /** What the status says of withheld devices, and the log has said. */
+    private List<MonitorStatus.Withheld> withheld = List.of();
 
     private Set<Path> nodes = Set.of();
     private boolean linksKnown;
@@ -143,7 +151,10 @@ public final class HealthMonitor implements AutoCloseable {
 
     /** Starts the thread; once. */
     public void start() throws NativeException {
-        poller = Optional.of(Poller.open());
+        Poller opened = Poller.open();
+        // For what was asked for until now.
+        opened.wakeUp();
+        poller = Optional.of(opened);
         turnedAt = System.nanoTime();
         thread.start();
     }
@@ -164,6 +175,46 @@ public final class HealthMonitor implements AutoCloseable {
      */
     public Duration firstOfferWithin() {
         return SCAN_PATIENCE.plus(settings.firstAnswer()).plus(MARGIN);
+    }
+
+    /**
+     * Replaces the choice of the devices that are offered, at once; those that are withheld are watched on. From any
+     * thread.
+     */
+    public void choose(DeviceChoice newer) {
+        choice = requireNonNull(newer, "choice is null");
+        jobs.wakeUp();
+    }
+
+    /**
+     * Lets go of all devices, as before their driver is unloaded: every share is told as unhealthy, then each verbs context
+     * is closed, and no device is opened or asked until {@link #resume}. Devices that vanish meanwhile keep their place in
+     * the offer; before the first offer there is nothing to tell. Returns before it is done, see {@link #awaitSuspended}.
+     * From any thread; asked for again, only the reason is replaced.
+     *
+     * @param reason what the devices are told to be unhealthy for, one line for people
+     */
+    public void suspend(String reason) {
+        if (suspension.suspend(requireNonNull(reason, "reason is null"))) {
+            jobs.wakeUp();
+        }
+    }
+
+    /**
+     * Waits until the devices are let go of.
+     *
+     * @return true once the listener has been told of it and no verbs context is open or being opened; false when a driver
+     *     holds one for longer than that, or when the monitor is not suspended
+     */
+    public boolean awaitSuspended(Duration atMost) {
+        return suspension.await(atMost);
+    }
+
+    /** Looks at the node and asks all devices anew, at once. From any thread; does nothing when not suspended. */
+    public void resume() {
+        if (suspension.resume()) {
+            jobs.wakeUp();
+        }
     }
 
     /** Ends within a second, also while a driver doesn't answer. */
@@ -193,10 +244,12 @@ public final class HealthMonitor implements AutoCloseable {
             nextScan = now;
             nextNodePoll = now;
             watches.open();
+            fulfil(suspension.wish(), now);
             while (!stopping) {
                 turn(waiting);
             }
         } finally {
+            suspension.end();
             closeAll();
             waiting.close();
         }
@@ -215,7 +268,12 @@ public final class HealthMonitor implements AutoCloseable {
                 nextNodePoll = observed + NodeWatches.NODE_POLL.toNanos();
                 lookAtNodes(observed);
             }
+            Suspension.Wish wish = suspension.wish();
+            fulfil(wish, observed);
             tell(observed);
+            if (suspended() && leaving.isEmpty()) {
+                suspension.reached(wish);
+            }
             turnedAt = System.nanoTime();
             fault = Optional.empty();
         } catch (NativeException | RuntimeException e) {
@@ -239,7 +297,10 @@ public final class HealthMonitor implements AutoCloseable {
     }
 
     private Duration timeout(long now) {
-        long wait = Math.min(LONGEST_WAIT.toNanos(), nextScan - now);
+        long wait = LONGEST_WAIT.toNanos();
+        if (!suspended()) {
+            wait = Math.min(wait, nextScan - now);
+        }
         if (scanMayGetStuck()) {
             wait = Math.min(wait, scanStartedAt + SCAN_PATIENCE.toNanos() - now);
         }
@@ -247,7 +308,7 @@ public final class HealthMonitor implements AutoCloseable {
             wait = Math.min(wait, nextNodePoll - now);
         }
         for (Watched device : devices.values()) {
-            if (!device.busy() && !isLeaving(device.name())) {
+            if (!device.busy() && !device.toBeFound() && !isLeaving(device.name())) {
                 wait = Math.min(wait, device.nextAsk() - now);
             }
             long judgement = device.nextJudgement(settings) - now;
@@ -444,7 +505,9 @@ public final class HealthMonitor implements AutoCloseable {
                 case Jobs.Message.Asked asked -> {
                     jobSucceeded(PROBE + asked.device().name());
                     asked.device().answered(asked.outcome(), asked.startedAt(), now, settings);
-                    noteVerbs(asked.device());
+                    if (devices.containsValue(asked.device())) {
+                        noteVerbs(asked.device());
+                    }
                 }
                 case Jobs.Message.Closed closed -> {
                     jobSucceeded(CLOSE + closed.device().name());
@@ -481,6 +544,40 @@ public final class HealthMonitor implements AutoCloseable {
     private void jobSucceeded(String job) {
         if (faultyJobs.remove(job)) {
             LOG.info("the check " + job + " works again");
+        }
+    }
+
+    // ---- suspension
+
+    private boolean suspended() {
+        return fulfilled.reason().isPresent();
+    }
+
+    private void fulfil(Suspension.Wish wish, long now) {
+        if (wish.equals(fulfilled)) {
+            return;
+        }
+        // Also when it is over by now: whoever asked for it may have touched the driver meanwhile.
+        boolean letGo = wish.suspensions() != fulfilled.suspensions() && !suspended();
+        fulfilled = wish;
+        // What a scan has read that is under way is out of date, or will be.
+        acceptedScan = scanStartedAt;
+        if (letGo) {
+            devices.replaceAll((name, device) -> {
+                device.closeContext();
+                leaving.add(device);
+                return device.anew(now);
+            });
+        }
+        if (wish.reason().isPresent()) {
+            LOG.info("suspended: " + wish.reason().get() + "; no device is opened or asked until that is over");
+            damper.startOver();
+            damper.force();
+        } else {
+            LOG.info("no longer suspended; looking at all devices anew");
+            devices.replaceAll((name, device) -> device.anew(now));
+            damper.startOver();
+            nextScan = now;
         }
     }
 
@@ -607,7 +704,7 @@ public final class HealthMonitor implements AutoCloseable {
     // ---- jobs on other threads
 
     private void startJobs(long now) {
-        if (now - nextScan >= 0 || scanIsStuck(now)) {
+        if (!suspended() && (now - nextScan >= 0 || scanIsStuck(now))) {
             startScan(now);
         }
         for (Watched device : devices.values()) {
@@ -697,10 +794,13 @@ public final class HealthMonitor implements AutoCloseable {
     // ---- what is told
 
     private void tell(long observed) {
-        Watched.Node node = new Watched.Node(settings, rdmaCmPresent, netnsMode, clock.instant());
+        Watched.Node node = new Watched.Node(settings, rdmaCmPresent, netnsMode, fulfilled.reason(), clock.instant());
         for (Watched device : devices.values()) {
             device.judge(linkView(device), node, observed);
         }
+        List<MonitorStatus.Withheld> notOffered = applyChoice();
+        Set<String> names =
+                notOffered.stream().map(MonitorStatus.Withheld::device).collect(Collectors.toSet());
         Optional<Path> rdmaCm = rdmaCmPresent ? Optional.of(NodePaths.onHost("rdma_cm")) : Optional.empty();
         status = new MonitorStatus(
                 devices.values().stream().map(Watched::status).toList(),
@@ -708,8 +808,13 @@ public final class HealthMonitor implements AutoCloseable {
                 lastScan,
                 netnsMode,
                 rdmaCm,
-                watches.whyNodesArePolled());
-        boolean ready = scanned && (firstTold || devices.values().stream().allMatch(Watched::offered));
+                watches.whyNodesArePolled(),
+                notOffered,
+                fulfilled.reason());
+        boolean ready = scanned
+                && (firstTold
+                        || devices.values().stream()
+                                .allMatch(device -> device.offered() || names.contains(device.name())));
         if (!ready) {
             return;
         }
@@ -720,12 +825,35 @@ public final class HealthMonitor implements AutoCloseable {
                                 device.device(), device.health().orElseThrow()))
                         .toList(),
                 rdmaCm);
-        Optional<AdvertisedDevices> message = damper.offer(actual, observed);
+        Optional<AdvertisedDevices> message = damper.offer(actual, names, observed);
         firstTold = true;
         message.ifPresent(offer -> {
             log(offer);
-            listener.advertise(offer, observed);
+            try {
+                listener.advertise(offer, observed);
+            } catch (RuntimeException e) {
+                damper.force();
+                throw e;
+            }
         });
+    }
+
+    /** One that is offered again is told by its health. */
+    private List<MonitorStatus.Withheld> applyChoice() {
+        DeviceChoice current = choice;
+        List<MonitorStatus.Withheld> former = withheld;
+        withheld = devices.values().stream()
+                .flatMap(
+                        device -> current
+                                .whyNot(device.device())
+                                .map(reason -> new MonitorStatus.Withheld(device.name(), reason))
+                                .stream())
+                .toList();
+        withheld.stream()
+                .filter(one -> !former.contains(one))
+                .forEach(one ->
+                        LOG.info(one.device() + " is withheld: " + one.reason(), Log.Field.of("device", one.device())));
+        return withheld;
     }
 
     private void log(AdvertisedDevices offer) {

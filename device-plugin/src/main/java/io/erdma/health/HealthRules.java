@@ -52,7 +52,11 @@ final class HealthRules {
 
     /** Keeps the time of the last change as long as the outcome stays the same. */
     static DeviceHealth judge(Observation seen, Duration grace, Optional<DeviceHealth> former, Instant now) {
-        Optional<String> reason = whyUnhealthy(seen, grace);
+        return outcome(whyUnhealthy(seen, grace), former, now);
+    }
+
+    /** @param reason why the device is unhealthy; empty when it is healthy */
+    static DeviceHealth outcome(Optional<String> reason, Optional<DeviceHealth> former, Instant now) {
         if (reason.isEmpty()) {
             return former.filter(DeviceHealth::isHealthy).orElseGet(() -> new Healthy(now));
         }

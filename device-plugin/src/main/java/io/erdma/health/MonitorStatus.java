@@ -18,6 +18,8 @@ import java.util.Optional;
  * @param lastScan when the last completed scan ended
  * @param rdmaCm {@code /dev/infiniband/rdma_cm} if it exists
  * @param polling why changes of /dev are polled instead of notified, if so
+ * @param withheld those of the devices that are not offered, sorted by name
+ * @param suspended why no device is asked or opened, while that is so
  */
 public record MonitorStatus(
         List<DeviceStatus> devices,
@@ -25,9 +27,18 @@ public record MonitorStatus(
         Optional<Instant> lastScan,
         NetnsMode netnsMode,
         Optional<Path> rdmaCm,
-        Optional<String> polling) {
+        Optional<String> polling,
+        List<Withheld> withheld,
+        Optional<String> suspended) {
     public static final MonitorStatus NOT_YET = new MonitorStatus(
-            List.of(), List.of(), Optional.empty(), NetnsMode.SHARED, Optional.empty(), Optional.empty());
+            List.of(),
+            List.of(),
+            Optional.empty(),
+            NetnsMode.SHARED,
+            Optional.empty(),
+            Optional.empty(),
+            List.of(),
+            Optional.empty());
 
     /**
      * One device.
@@ -48,8 +59,12 @@ public record MonitorStatus(
         }
     }
 
+    /** A device that is watched and, by choice, not offered. */
+    public record Withheld(String device, String reason) {}
+
     public MonitorStatus {
         devices = List.copyOf(devices);
         sources = List.copyOf(sources);
+        withheld = List.copyOf(withheld);
     }
 }

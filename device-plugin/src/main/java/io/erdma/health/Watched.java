@@ -45,6 +45,7 @@ final class Watched {
     private Optional<Suspicion> suspicion = Optional.empty();
     private Optional<DeviceHealth> health = Optional.empty();
     private boolean offered;
+    private boolean toBeFound;
 
     /**
      * Something bad that the kernel told.
@@ -64,6 +65,20 @@ final class Watched {
         this.openAgain = now;
     }
 
+    /**
+     * The same device from now on, of which nothing is known but that it was there: it is asked only once a scan has
+     * found it again. What its predecessor holds stays that one's.
+     */
+    Watched anew(long now) {
+        Watched successor = new Watched(found, false, now);
+        successor.toBeFound = true;
+        successor.health = health;
+        successor.offered = true;
+        // A driver that was loaded just now needs a moment for its ports, and may have told of them already.
+        successor.eagerRetry = FIRST_EAGER_RETRY;
+        return successor;
+    }
+
     String name() {
         return name;
     }
@@ -81,6 +96,8 @@ final class Watched {
         if (foundWithNetlink && !withNetlink) {
             return false;
         }
+        boolean unknown = toBeFound;
+        toBeFound = false;
         foundWithNetlink = withNetlink;
         RdmaDevice former = found.device();
         RdmaDevice latter = newer.device();
@@ -94,7 +111,7 @@ final class Watched {
         }
         found = newer;
         uverbsPresent = newer.uverbsPresent();
-        return other;
+        return other && !unknown;
     }
 
     boolean uverbsPresent() {
@@ -162,8 +179,13 @@ final class Watched {
         askSoon(now);
     }
 
+    /** No scan has found it since its checks began anew. */
+    boolean toBeFound() {
+        return toBeFound;
+    }
+
     boolean dueToAsk(long now) {
-        return !busy() && now - pausedUntil >= 0 && (closing || askAgain || now - nextAsk() >= 0);
+        return !busy() && !toBeFound && now - pausedUntil >= 0 && (closing || askAgain || now - nextAsk() >= 0);
     }
 
     long nextAsk() {
@@ -295,14 +317,21 @@ final class Watched {
                 Duration.ofNanos(Math.max(0, now - last)),
                 silence.map(HealthRules::describe),
                 suspicion.map(Suspicion::reason));
-        DeviceHealth newer = HealthRules.judge(seen, node.settings().grace(), health, node.wallClock());
+        Optional<String> reason = node.suspended()
+                .or(() -> HealthRules.whyUnhealthy(seen, node.settings().grace()));
+        DeviceHealth newer = HealthRules.outcome(reason, health, node.wallClock());
         health = Optional.of(newer);
         boolean settled = newer.isHealthy() || (answer.isPresent() && uverbsPresent);
         offered |= settled || now - since >= node.settings().firstAnswer().toNanos();
     }
 
     /** What all devices of the node share. */
-    record Node(HealthSettings settings, boolean rdmaCmPresent, NetnsMode netnsMode, Instant wallClock) {}
+    record Node(
+            HealthSettings settings,
+            boolean rdmaCmPresent,
+            NetnsMode netnsMode,
+            Optional<String> suspended,
+            Instant wallClock) {}
 
     Optional<DeviceHealth> health() {
         return health;

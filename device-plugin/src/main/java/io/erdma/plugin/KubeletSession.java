@@ -35,8 +35,6 @@ public final class KubeletSession implements AutoCloseable {
     /** A stream that lasted as long is no sign of a kubelet that cancels every time. */
     private static final Duration GOOD_STREAM = Duration.ofSeconds(30);
 
-    private static final Duration CLOSE_WITHIN = Duration.ofSeconds(2);
-
     /** What the session is about; each knows what it waits for. */
     private sealed interface Phase {
         /** There is no kubelet. */
@@ -135,8 +133,9 @@ public final class KubeletSession implements AutoCloseable {
         }
         watch.wakeUp();
         try {
-            if (!thread.join(CLOSE_WITHIN)) {
-                LOG.warn("the kubelet session did not end within " + CLOSE_WITHIN.toMillis()
+            if (!thread.join(settings.closeWithin())) {
+                LOG.warn("the kubelet session did not end within "
+                        + settings.closeWithin().toMillis()
                         + " ms; its socket may stay behind, and the next agent removes it");
             }
         } catch (InterruptedException e) {

@@ -20,6 +20,7 @@ import java.time.Duration;
  *     stream's end would stop the new endpoint
  * @param absence how long a kubelet may be away before that is worth a warning; it is, while it restarts
  * @param poll how often we look by ourselves where nobody tells us
+ * @param closeWithin how long {@link KubeletSession#close} waits for the session to end
  */
 public record SessionSettings(
         Path kubeletRoot,
@@ -30,7 +31,8 @@ public record SessionSettings(
         Duration streamPatience,
         Duration settle,
         Duration absence,
-        Duration poll) {
+        Duration poll,
+        Duration closeWithin) {
     /** sun_path has 108 bytes, the last of them a NUL. */
     static final int LONGEST_SOCKET_PATH = 107;
 
@@ -44,9 +46,9 @@ public record SessionSettings(
                     + longest + " would have a path of " + bytes + " bytes, and Linux allows " + LONGEST_SOCKET_PATH
                     + ". Mount the directory at a shorter path and give that one.");
         }
-        for (Duration duration :
-                new Duration[] {registerDeadline, firstBackOff, longestBackOff, streamPatience, settle, absence, poll
-                }) {
+        for (Duration duration : new Duration[] {
+            registerDeadline, firstBackOff, longestBackOff, streamPatience, settle, absence, poll, closeWithin
+        }) {
             if (duration.isNegative() || duration.isZero()) {
                 throw new IllegalArgumentException(
                         "a waiting time of the kubelet session is not positive: " + duration);
@@ -64,6 +66,7 @@ public record SessionSettings(
                 Duration.ofSeconds(5),
                 Duration.ofMillis(100),
                 Duration.ofSeconds(30),
-                Duration.ofSeconds(1));
+                Duration.ofSeconds(1),
+                Duration.ofSeconds(2));
     }
 }

@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.Set;
 import java.util.TreeMap;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
@@ -52,6 +53,7 @@ final class FlapDamperTest {
         private final Map<String, State> states = new TreeMap<>();
         private final List<Sent> sent = new ArrayList<>();
         private Optional<Path> rdmaCm = Optional.empty();
+        private Set<String> withheld = Set.of();
         private long now;
 
         Line(Map<String, State> initial) {
@@ -82,6 +84,13 @@ final class FlapDamperTest {
             return this;
         }
 
+        Line withhold(long millis, String... devices) {
+            until(millis);
+            withheld = Set.of(devices);
+            offer();
+            return this;
+        }
+
         void offer() {
             List<Entry> entries = new ArrayList<>();
             states.forEach((name, state) -> {
@@ -91,7 +100,7 @@ final class FlapDamperTest {
                     case UP -> entries.add(new Entry(device(name), new Healthy(SINCE)));
                 }
             });
-            damper.offer(new AdvertisedDevices(entries, rdmaCm), now)
+            damper.offer(new AdvertisedDevices(entries, rdmaCm), withheld, now)
                     .ifPresent(offer -> sent.add(new Sent(now / MILLI, offer)));
         }
 
@@ -138,9 +147,10 @@ final class FlapDamperTest {
     @Test
     void aChangeOfReasonAloneIsNotSent() {
         FlapDamper damper = new FlapDamper();
-        damper.offer(down("port 1 is DOWN"), 0);
+        damper.offer(down("port 1 is DOWN"), Set.of(), 0);
 
-        assertThat(damper.offer(down("netdev eth1 is down"), 10_000 * MILLI)).isEmpty();
+        assertThat(damper.offer(down("netdev eth1 is down"), Set.of(), 10_000 * MILLI))
+                .isEmpty();
         assertThat(damper.due()).isEmpty();
     }
 
@@ -237,6 +247,56 @@ final class FlapDamperTest {
         line.offer();
 
         assertThat(line.times()).containsExactly(0L, 5_000L);
+    }
+
+    @Test
+    void withholdingAndOfferingAgainIsToldAtOnceHoweverSoonAndIsNoFlapping() {
+        Line line = twoUp().withhold(100, "a")
+                .withhold(150)
+                .withhold(200, "a")
+                .withhold(300)
+                .until(20_000);
+
+        assertThat(line.times()).containsExactly(0L, 100L, 150L, 200L, 300L);
+        assertThat(line.sent)
+                .extracting(sent -> sent.of("a"))
+                .containsExactly(State.UP, State.ABSENT, State.UP, State.ABSENT, State.UP);
+        assertThat(line.sent).allMatch(sent -> sent.of("b") == State.UP);
+    }
+
+    @Test
+    void aWithheldDeviceThatFlapsCausesNoMessageAndIsNotTrustedSoonerForIt() {
+        Line line = twoUp().withhold(5_000, "a")
+                .at(5_100, "a", State.DOWN)
+                .at(5_200, "a", State.UP)
+                .withhold(5_300)
+                .until(20_000);
+
+        assertThat(line.times()).containsExactly(0L, 5_000L, 5_300L, 6_300L);
+        assertThat(line.sent.get(2).of("a")).isEqualTo(State.DOWN);
+        assertThat(line.sent.get(3).of("a")).isEqualTo(State.UP);
+    }
+
+    @Test
+    void afterAFreshStartTheChangesOfThePastCountNoMore() {
+        Line line = oneUp().at(5_000, "a", State.DOWN).until(5_200);
+        line.damper.startOver();
+
+        line.at(5_300, "a", State.UP).until(20_000);
+
+        assertThat(line.times()).containsExactly(0L, 5_000L, 5_300L);
+        assertThat(line.sent.getLast().of("a")).isEqualTo(State.UP);
+    }
+
+    @Test
+    void aForcedOfferIsSentAlsoWhenOnlyAReasonIsNew() {
+        FlapDamper damper = new FlapDamper();
+        damper.offer(down("port 1 is DOWN"), Set.of(), 0);
+
+        damper.force();
+
+        assertThat(damper.offer(down("the driver is changed"), Set.of(), MILLI)).isPresent();
+        assertThat(damper.offer(down("port 1 is DOWN"), Set.of(), 2 * MILLI)).isEmpty();
     }
 
     /** One step of a random history: a pause, then a device takes a state. */
@@ -341,7 +401,7 @@ final class FlapDamperTest {
     @Test
     void keepsTheHealthThatTheKubeletHearsFromTheJudgementItself() {
         AdvertisedDevices first =
-                new FlapDamper().offer(down("port 1 is DOWN"), 0).orElseThrow();
+                new FlapDamper().offer(down("port 1 is DOWN"), Set.of(), 0).orElseThrow();
         DeviceHealth health = first.find("a").orElseThrow().health();
 
         assertThat(health).isEqualTo(new Unhealthy("port 1 is DOWN", SINCE));

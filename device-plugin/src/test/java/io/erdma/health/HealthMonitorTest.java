@@ -5,11 +5,9 @@ import static org.awaitility.Awaitility.await;
 
 import io.erdma.device.AdvertisedDevices;
 import io.erdma.device.DeviceHealth.Unhealthy;
-import io.erdma.inventory.DeviceInventory;
 import io.erdma.inventory.ScriptedNode;
 import io.erdma.inventory.SourceStatus.Source;
 import io.erdma.libc.Errno;
-import io.erdma.log.InotifyShortage;
 import io.erdma.netlink.RdmaNetlink.NetnsMode;
 import io.erdma.verbs.NodeType;
 import io.erdma.verbs.PortState;
@@ -17,122 +15,17 @@ import io.erdma.verbs.VerbsEvent;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
-import java.util.logging.Handler;
-import java.util.logging.LogRecord;
-import java.util.logging.Logger;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-@Timeout(60)
-final class HealthMonitorTest {
-    private static final Duration LONG = Duration.ofSeconds(20);
-    /** Probes so rare that what is seen within the test came by events. */
-    private static final HealthSettings BY_EVENTS =
-            new HealthSettings(Duration.ofMinutes(5), Duration.ofMinutes(5), Duration.ofMinutes(15), LONG);
-
-    private static final HealthSettings QUICK = new HealthSettings(
-            Duration.ofMillis(50), Duration.ofMillis(100), Duration.ofMinutes(15), Duration.ofMillis(300));
-
-    /** Probes slow enough to be told from a loop without pauses. */
-    private static final HealthSettings PACED =
-            new HealthSettings(Duration.ofMillis(400), Duration.ofMinutes(5), Duration.ofMinutes(15), LONG);
-
-    private static final HealthSettings SHORT_GRACE =
-            new HealthSettings(QUICK.probe(), QUICK.scan(), Duration.ofMillis(600), QUICK.firstAnswer());
-
-    @TempDir
-    Path root;
-
-    private final List<AdvertisedDevices> offers = new CopyOnWriteArrayList<>();
-    private final List<Long> offeredAt = new CopyOnWriteArrayList<>();
-    private final List<String> logged = new CopyOnWriteArrayList<>();
-    private final List<HealthMonitor> monitors = new ArrayList<>();
-    private final Logger logger = Logger.getLogger(HealthMonitor.class.getPackageName());
-    private final Handler handler = new Handler() {
-        @Override
-        public void publish(LogRecord record) {
-            logged.add(record.getMessage());
-        }
-
-        @Override
-        public void flush() {}
-
-        @Override
-        public void close() {}
-    };
-    private ScriptedNode node;
-
-    @BeforeEach
-    void makeNode() throws IOException {
-        node = new ScriptedNode(root);
-        logger.addHandler(handler);
-    }
-
-    @AfterEach
-    void stop() {
-        monitors.forEach(HealthMonitor::close);
-        logger.removeHandler(handler);
-        await().untilAsserted(() -> assertThat(node.closed).hasValue(node.opened.get()));
-    }
-
-    private HealthMonitor start(HealthSettings settings) throws IOException {
-        HealthMonitor monitor = new HealthMonitor(
-                new DeviceInventory(node, node.paths(), List.of()),
-                node,
-                node.paths(),
-                settings,
-                Clock.systemUTC(),
-                (devices, observed) -> {
-                    offeredAt.add(observed);
-                    offers.add(devices);
-                },
-                new InotifyShortage());
-        monitors.add(monitor);
-        monitor.start();
-        return monitor;
-    }
-
-    private Optional<Boolean> healthy(String device) {
-        return offers.isEmpty()
-                ? Optional.empty()
-                : offers.getLast().find(device).map(entry -> entry.health().isHealthy());
-    }
-
-    private void awaitHealthy(String device) {
-        await().atMost(LONG).untilAsserted(() -> assertThat(healthy(device)).contains(true));
-    }
-
-    private void awaitUnhealthy(String device, String reason) {
-        await().atMost(LONG).untilAsserted(() -> {
-            assertThat(offers).isNotEmpty();
-            assertThat(offers.getLast().find(device))
-                    .hasValueSatisfying(entry -> assertThat(entry.health())
-                            .isInstanceOfSatisfying(
-                                    Unhealthy.class,
-                                    health -> assertThat(health.reason()).contains(reason)));
-        });
-    }
-
-    private static void awaitJudged(HealthMonitor monitor, String device, boolean healthy) {
-        await().atMost(LONG)
-                .untilAsserted(() -> assertThat(monitor.status().devices())
-                        .anyMatch(status -> status.device().name().equals(device)
-                                && status.health().isHealthy() == healthy));
-    }
-
+final class HealthMonitorTest extends MonitorScenario {
     @Test
     void aNodeWithoutDevicesOffersAnEmptyList() throws IOException {
         start(BY_EVENTS);
@@ -760,11 +653,5 @@ final class HealthMonitorTest {
         }
         fickle.states = List.of();
         awaitHealthy("erdma_0");
-    }
-
-    private static long threads(String prefix) {
-        return Thread.getAllStackTraces().keySet().stream()
-                .filter(thread -> thread.getName().startsWith(prefix))
-                .count();
     }
 }

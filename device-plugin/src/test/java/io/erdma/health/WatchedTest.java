@@ -94,7 +94,7 @@ final class WatchedTest {
     private DeviceHealth health(double time) {
         device.judge(
                 new HealthRules.LinkView.NotJudged(),
-                new Watched.Node(SETTINGS, true, NetnsMode.SHARED, Instant.EPOCH),
+                new Watched.Node(SETTINGS, true, NetnsMode.SHARED, Optional.empty(), Instant.EPOCH),
                 seconds(time));
         return device.health().orElseThrow();
     }

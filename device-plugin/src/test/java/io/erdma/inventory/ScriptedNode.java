@@ -70,6 +70,9 @@ public final class ScriptedNode implements NodeSources {
         /** While set, whoever asks the driver waits for it. */
         public volatile Optional<CountDownLatch> hang = Optional.empty();
 
+        /** While set, whoever opens the device waits for it. */
+        public volatile Optional<CountDownLatch> openHang = Optional.empty();
+
         /** While set, opening, asking and closing the device by verbs meet a bug of ours. */
         public volatile Optional<String> fault = Optional.empty();
 
@@ -274,6 +277,7 @@ public final class ScriptedNode implements NodeSources {
             }
         }
         device.openAttempts.incrementAndGet();
+        device.openHang.ifPresent(ScriptedNode::await);
         device.meetHang();
         device.meetFault();
         device.openFault.ifPresent(fault -> {
@@ -351,7 +355,7 @@ public final class ScriptedNode implements NodeSources {
         // The contexts and watches are closed by those who asked for them.
     }
 
-    private static void await(CountDownLatch latch) {
+    public static void await(CountDownLatch latch) {
         try {
             latch.await();
         } catch (InterruptedException e) {

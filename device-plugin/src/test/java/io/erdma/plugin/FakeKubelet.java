@@ -28,6 +28,7 @@ import io.grpc.ServerInterceptors;
 import io.grpc.ServerServiceDefinition;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
+import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
@@ -44,7 +45,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
@@ -101,6 +101,10 @@ public final class FakeKubelet implements AutoCloseable {
     private static final Pattern RESOURCE_NAME =
             Pattern.compile("[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?");
     private static final int GRPC_GO_LIMIT = 4 << 20;
+    private static final Duration END_WITHIN = Duration.ofSeconds(5);
+
+    /** Each Register call has one of its own. */
+    static final String THREAD = "fake-kubelet";
 
     private final Path directory;
     private final UnixTransport transport = UnixTransport.open();
@@ -110,6 +114,8 @@ public final class FakeKubelet implements AutoCloseable {
     private final Set<String> authorities = new LinkedHashSet<>();
     private final Map<String, Endpoint> endpoints = new LinkedHashMap<>();
     private final List<Endpoint> connected = new ArrayList<>();
+    private final Set<Thread> registering = new LinkedHashSet<>();
+    private boolean running;
     private final Map<String, Map<String, Device>> devices = new LinkedHashMap<>();
     private Consumer<String> log = line -> {};
     private Optional<Server> server = Optional.empty();
@@ -172,6 +178,7 @@ public final class FakeKubelet implements AutoCloseable {
         synchronized (this) {
             devices.replaceAll((resource, known) -> new LinkedHashMap<>());
             listeningSinceNanos = System.nanoTime();
+            running = true;
         }
         server = Optional.of(transport.serve(kubeletSocket(), registrationService()));
         Files.writeString(directory.resolve(CHECKPOINT), "{}");
@@ -180,10 +187,7 @@ public final class FakeKubelet implements AutoCloseable {
 
     /** What newer kubelets do when their registration server fails: a new kubelet.sock, and all streams stay. */
     public void listenAnew() throws IOException {
-        server.ifPresent(running -> {
-            running.shutdownNow();
-            awaitEnd(running);
-        });
+        endServer();
         Files.deleteIfExists(kubeletSocket());
         synchronized (this) {
             listeningSinceNanos = System.nanoTime();
@@ -207,35 +211,44 @@ public final class FakeKubelet implements AutoCloseable {
         Files.move(aside, kubeletSocket());
     }
 
+    /** Once this returns, nothing of its former life happens any more: whatever it began has ended. */
     private void end() {
         List<Endpoint> open;
+        List<Thread> waiting;
         synchronized (this) {
+            running = false;
             open = List.copyOf(connected);
             connected.clear();
             endpoints.clear();
+            waiting = List.copyOf(registering);
+            notifyAll();
         }
+        // The connections first, since whoever dials back waits for them.
         open.forEach(Endpoint::disconnect);
-        server.ifPresent(running -> {
-            running.shutdownNow();
-            awaitEnd(running);
+        open.forEach(endpoint -> awaitEnd("the connection to " + endpoint.name, endpoint.channel::awaitTermination));
+        waiting.forEach(thread ->
+                awaitEnd("a Register call", (time, unit) -> thread.join(Duration.of(time, unit.toChronoUnit()))));
+        endServer();
+        say("stopped");
+    }
+
+    private void endServer() {
+        server.ifPresent(listening -> {
+            listening.shutdownNow();
+            awaitEnd("the registration server", listening::awaitTermination);
         });
         server = Optional.empty();
-        say("stopped");
     }
 
     /** Stops, is away for that time, and starts anew. */
     public void restart(Wipe wipe, Duration away) throws IOException {
         stop();
         // How long the kubelet is away is part of the scenario.
-        CompletableFuture.runAsync(() -> say("starting again"), after(away)).join();
+        CompletableFuture.runAsync(
+                        () -> say("starting again"),
+                        CompletableFuture.delayedExecutor(away.toNanos(), TimeUnit.NANOSECONDS))
+                .join();
         listen(wipe);
-    }
-
-    private static Executor after(Duration delay) {
-        return CompletableFuture.delayedExecutor(
-                delay.toNanos(),
-                TimeUnit.NANOSECONDS,
-                task -> Thread.ofVirtual().name("fake-kubelet").start(task));
     }
 
     @Override
@@ -518,10 +531,14 @@ public final class FakeKubelet implements AutoCloseable {
         }
     }
 
-    private static void awaitEnd(Server running) {
+    private interface Ending {
+        boolean within(long time, TimeUnit unit) throws InterruptedException;
+    }
+
+    private static void awaitEnd(String what, Ending ending) {
         try {
-            if (!running.awaitTermination(5, TimeUnit.SECONDS)) {
-                throw new IllegalStateException("the registration server did not end within 5 s");
+            if (!ending.within(END_WITHIN.toNanos(), TimeUnit.NANOSECONDS)) {
+                throw new IllegalStateException(what + " did not end within " + END_WITHIN.toSeconds() + " s");
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -532,6 +549,8 @@ public final class FakeKubelet implements AutoCloseable {
         @Override
         public void register(RegisterRequest request, StreamObserver<Empty> answer) {
             long arrived = System.nanoTime();
+            // Who calls may give up; the kubelet goes on with the registration all the same.
+            ((ServerCallStreamObserver<Empty>) answer).setOnCancelHandler(() -> {});
             Optional<String> refusal = refusal(request);
             if (refusal.isPresent()) {
                 refuse(request, answer, Status.UNKNOWN.withDescription(refusal.get()));
@@ -549,12 +568,51 @@ public final class FakeKubelet implements AutoCloseable {
                 say("register " + request.getResourceName() + ": hanging");
                 return;
             }
-            after(delay).execute(() -> dialBack(new Endpoint(request), deadline, arrived, answer));
+            Thread thread = Thread.ofPlatform().daemon().name(THREAD).unstarted(() -> {
+                try {
+                    if (runsAfter(delay)) {
+                        dialBack(request, deadline, arrived, answer);
+                    }
+                } finally {
+                    synchronized (FakeKubelet.this) {
+                        registering.remove(Thread.currentThread());
+                    }
+                }
+            });
+            synchronized (FakeKubelet.this) {
+                if (running) {
+                    registering.add(thread);
+                    thread.start();
+                }
+            }
+        }
+
+        /** Answers whether it still runs then. */
+        private boolean runsAfter(Duration delay) {
+            synchronized (FakeKubelet.this) {
+                long end = System.nanoTime() + delay.toNanos();
+                try {
+                    for (long left = delay.toNanos(); running && left > 0; left = end - System.nanoTime()) {
+                        TimeUnit.NANOSECONDS.timedWait(FakeKubelet.this, left);
+                    }
+                } catch (InterruptedException e) {
+                    return false;
+                }
+                return running;
+            }
         }
 
         /** The real kubelet does this inside its Register handler; a plugin that serves later fails here. */
-        private void dialBack(Endpoint endpoint, Duration deadline, long arrived, StreamObserver<Empty> answer) {
+        private void dialBack(RegisterRequest request, Duration deadline, long arrived, StreamObserver<Empty> answer) {
             long end = System.nanoTime() + deadline.toNanos();
+            Endpoint endpoint;
+            synchronized (FakeKubelet.this) {
+                if (!running) {
+                    return;
+                }
+                endpoint = new Endpoint(request);
+                connected.add(endpoint);
+            }
             try {
                 DevicePluginOptions options = endpoint.blocking()
                         .withDeadlineAfter(deadline.toNanos(), TimeUnit.NANOSECONDS)
@@ -568,6 +626,13 @@ public final class FakeKubelet implements AutoCloseable {
                 answer.onCompleted();
             } catch (RuntimeException e) {
                 endpoint.disconnect();
+                synchronized (FakeKubelet.this) {
+                    connected.remove(endpoint);
+                    if (!running) {
+                        // One that has ended answers nobody.
+                        return;
+                    }
+                }
                 refuse(
                         endpoint.request,
                         answer,
@@ -625,8 +690,10 @@ public final class FakeKubelet implements AutoCloseable {
         Optional<Endpoint> toClose = Optional.empty();
         boolean stream;
         synchronized (this) {
+            if (!running) {
+                throw new IllegalStateException("the kubelet has ended");
+            }
             Endpoint old = endpoints.put(endpoint.resource, endpoint);
-            connected.add(endpoint);
             devices.putIfAbsent(endpoint.resource, new LinkedHashMap<>());
             if (old != null && oldEndpoint == OldEndpoint.CLOSED) {
                 toClose = Optional.of(old);

@@ -21,6 +21,8 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import java.util.logging.Level;
@@ -30,6 +32,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class KubeletSessionTest {
     @TempDir
@@ -530,6 +533,68 @@ class KubeletSessionTest {
         assertThat(agent.plugin.open()).isZero();
         assertThat(agent.session.status().registered()).isFalse();
         await().atMost(SOON).until(() -> kubelet.streamsEnded() == 1);
+    }
+
+    /** As when the file system hangs for longer than the agent waits for the session. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void cleansUpAlsoWhenItEndsOnlyAfterItsTransport(boolean registering) throws IOException {
+        kubelet.hangInRegister(registering);
+        AtomicBoolean hangs = new AtomicBoolean();
+        CountDownLatch latch = new CountDownLatch(1);
+        try (Uncaught uncaught = Uncaught.record()) {
+            Node.Agent agent = node.agent(
+                    node.closingWithin(Duration.ofMillis(100)),
+                    directory -> new HangingWatch(InotifyWatch.open(directory), hangs, latch));
+            if (registering) {
+                await().atMost(SOON).until(() -> kubelet.registerCalls() == 1);
+            } else {
+                awaitServing(agent);
+            }
+            hangs.set(true);
+
+            agent.close();
+            latch.countDown();
+
+            await().dontCatchUncaughtExceptions()
+                    .atMost(SOON)
+                    .until(() -> Thread.getAllStackTraces().keySet().stream()
+                            .noneMatch(thread -> thread.getName().equals(KubeletSession.THREAD)));
+            assertThat(uncaught.deaths()).isEmpty();
+            assertThat(node.sockets()).isEmpty();
+            assertThat(agent.session.status().registered()).isFalse();
+        }
+    }
+
+    /** Comes back from a wait only once the latch is open, while it hangs. */
+    private record HangingWatch(DirectoryWatch watch, AtomicBoolean hangs, CountDownLatch latch)
+            implements DirectoryWatch {
+        @Override
+        public void await(Duration atMost) throws IOException {
+            watch.await(atMost);
+            if (hangs.get()) {
+                try {
+                    latch.await();
+                } catch (InterruptedException e) {
+                    throw new IllegalStateException(e);
+                }
+            }
+        }
+
+        @Override
+        public void wakeUp() {
+            watch.wakeUp();
+        }
+
+        @Override
+        public boolean intact() {
+            return watch.intact();
+        }
+
+        @Override
+        public void close() {
+            watch.close();
+        }
     }
 
     @Test

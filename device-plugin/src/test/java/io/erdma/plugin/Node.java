@@ -62,7 +62,8 @@ final class Node implements AutoCloseable {
                 Duration.ofSeconds(2),
                 Duration.ofMillis(60),
                 Duration.ofSeconds(1),
-                Duration.ofMillis(100));
+                Duration.ofMillis(100),
+                Duration.ofSeconds(2));
     }
 
     /** For a kubelet that hangs. */
@@ -77,7 +78,24 @@ final class Node implements AutoCloseable {
                 usual.streamPatience(),
                 usual.settle(),
                 usual.absence(),
-                usual.poll());
+                usual.poll(),
+                usual.closeWithin());
+    }
+
+    /** For a session that does not end in time. */
+    SessionSettings closingWithin(Duration patience) {
+        SessionSettings usual = settings();
+        return new SessionSettings(
+                root,
+                usual.resource(),
+                usual.registerDeadline(),
+                usual.firstBackOff(),
+                usual.longestBackOff(),
+                usual.streamPatience(),
+                usual.settle(),
+                usual.absence(),
+                usual.poll(),
+                patience);
     }
 
     Agent agent() {
