@@ -8,14 +8,23 @@ import io.erdma.netlink.MacAddress;
 import java.util.Collections;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /** Which of the node's devices are offered to pods, as its source of interfaces has it. */
 public sealed interface OfferedDevices extends DeviceChoice {
     /** What the documents write where an instance's own id belongs. */
     String PLACEHOLDER = "i-XXX";
 
+    /** For the log, in a few words. */
+    String describe();
+
     /** Local discovery without rules. */
     record Everything() implements OfferedDevices {
+        @Override
+        public String describe() {
+            return "all that the node has";
+        }
+
         @Override
         public Optional<String> whyNot(RdmaDevice device) {
             return Optional.empty();
@@ -26,6 +35,11 @@ public sealed interface OfferedDevices extends DeviceChoice {
     record ByRules(ExposedRules.Devices devices) implements OfferedDevices {
         public ByRules {
             requireNonNull(devices, "devices is null");
+        }
+
+        @Override
+        public String describe() {
+            return devices.toString();
         }
 
         @Override
@@ -40,6 +54,11 @@ public sealed interface OfferedDevices extends DeviceChoice {
     record ByMacs(Set<MacAddress> macs) implements OfferedDevices {
         public ByMacs {
             macs = Set.copyOf(macs);
+        }
+
+        @Override
+        public String describe() {
+            return macs.stream().map(MacAddress::toString).sorted().collect(Collectors.joining(", "));
         }
 
         @Override
@@ -60,6 +79,11 @@ public sealed interface OfferedDevices extends DeviceChoice {
     record Nothing(String reason) implements OfferedDevices {
         public Nothing {
             requireNonNull(reason, "reason is null");
+        }
+
+        @Override
+        public String describe() {
+            return "none: " + reason;
         }
 
         @Override
