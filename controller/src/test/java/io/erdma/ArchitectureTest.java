@@ -38,7 +38,7 @@ class ArchitectureTest {
     private static final String[] DEVICE_PLUGIN = {
         "io.erdma.device..", "io.erdma.inventory..", "io.erdma.health..", "io.erdma.plugin..", "io.erdma.log.."
     };
-    private static final String[] CONTROLLER = {"io.erdma.node..", "io.erdma.cli.."};
+    private static final String[] CONTROLLER = {"io.erdma.node..", "io.erdma.cluster..", "io.erdma.cli.."};
     private static final String PROTO = "io.erdma.proto..";
 
     @ArchTest
@@ -96,10 +96,30 @@ class ArchitectureTest {
                     "picocli..",
                     "org.snakeyaml..");
 
-    /** It would be half of the agent's memory; the controller will need it, in a process of its own. */
+    /** It is a third of the agent's memory, so that nothing may touch it by the way. */
     @ArchTest
-    static final ArchRule nobodyHasAKubernetesClient =
-            noClasses().should().dependOnClassesThat().resideInAnyPackage("io.fabric8..");
+    static final ArchRule onlyTheClustersPackagesHaveAKubernetesClient = noClasses()
+            .that()
+            .resideOutsideOfPackages("io.erdma.node.kube..", "io.erdma.cluster..")
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage("io.fabric8..");
+
+    @ArchTest
+    static final ArchRule theAgentUsesNoHttpClientOfTheJdk = noClasses()
+            .that()
+            .resideOutsideOfPackage("io.erdma.node.kube..")
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage("java.net.http..");
+
+    @ArchTest
+    static final ArchRule theClustersObjectsKnowNoNode = noClasses()
+            .that()
+            .resideInAPackage("io.erdma.cluster.crd..")
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage("io.erdma.node..", "io.erdma.cli..");
 
     /** VerbsContext is the part of Verbs that holds one open device. */
     @ArchTest

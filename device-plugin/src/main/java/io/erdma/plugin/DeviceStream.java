@@ -6,6 +6,7 @@ import io.erdma.device.AdvertisedDevices;
 import io.erdma.device.AdvertisementListener;
 import io.erdma.device.RdmaDevice;
 import io.erdma.log.Log;
+import io.erdma.log.Quote;
 import io.erdma.proto.deviceplugin.v1beta1.Device;
 import io.erdma.proto.deviceplugin.v1beta1.ListAndWatchResponse;
 import io.erdma.proto.deviceplugin.v1beta1.NUMANode;

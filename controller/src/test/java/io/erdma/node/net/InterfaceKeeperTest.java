@@ -62,7 +62,7 @@ class InterfaceKeeperTest {
     private InterfaceKeeper keeper(boolean manage) throws NativeException {
         var limits = new Repairs.Limits(Duration.ofMillis(4), Duration.ofMinutes(1), 4, Duration.ofMinutes(10));
         return InterfaceKeeper.start(
-                new InterfaceSettings(200, manage, 8500),
+                new RouteSettings(200, manage),
                 network::opened,
                 new InterfaceKeeper.Timing(OFTEN, OFTEN, OFTEN, limits));
     }

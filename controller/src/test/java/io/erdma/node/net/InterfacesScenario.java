@@ -466,7 +466,7 @@ enum InterfacesScenario {
     /** Without the pauses of a running agent, and without looks that no notification leads to. */
     private static InterfaceKeeper keeper(Duration debounce) throws NativeException {
         return InterfaceKeeper.start(
-                InterfaceSettings.STANDARD,
+                RouteSettings.STANDARD,
                 KernelNetwork::open,
                 new InterfaceKeeper.Timing(
                         debounce,
