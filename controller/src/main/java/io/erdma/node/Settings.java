@@ -236,11 +236,6 @@ final class Settings {
         return new Setting<>(name, Kind.FLAG, "", "false", Parsers::bool, inEffect, help);
     }
 
-    private static <T> Setting<T> later(
-            String name, Kind kind, String hint, String defaultText, Parser<T> parser, String help) {
-        return new Setting<>(name, kind, hint, defaultText, parser, false, help);
-    }
-
     /** The lines of {@code --help}. */
     static String help() {
         StringBuilder out = new StringBuilder(2_000);
