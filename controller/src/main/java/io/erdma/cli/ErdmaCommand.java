@@ -2,6 +2,8 @@ package io.erdma.cli;
 
 import static java.util.Objects.requireNonNull;
 
+import java.io.FileDescriptor;
+import java.io.FileInputStream;
 import java.io.IOException;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -56,6 +58,7 @@ final class ErdmaCommand implements Runnable {
         root.getCommandSpec().versionProvider(new Version());
         root.addSubcommand(new AgentCommand());
         root.addSubcommand(new DevinfoCommand(console));
+        root.addSubcommand(new NcclCheckCommand(console, new FileInputStream(FileDescriptor.in)));
         root.addSubcommand(new VersionCommand(console));
         // As getopt does it for ibv_devinfo: --list may be --li, and of two -d the last one counts.
         root.setAbbreviatedOptionsAllowed(true);
@@ -77,11 +80,12 @@ final class ErdmaCommand implements Runnable {
     }
 
     private static int failed(Exception e, Console console) {
-        if (e instanceof IOException && "Broken pipe".equals(e.getMessage())) {
-            // The reader, such as head, has seen enough.
-            return ExitCode.OK;
-        }
-        return internalError(e, console);
+        return hasReaderGone(e) ? ExitCode.OK : internalError(e, console);
+    }
+
+    /** Whether an answer did not arrive because its reader, such as head, has seen enough. */
+    static boolean hasReaderGone(Exception e) {
+        return e instanceof IOException && "Broken pipe".equals(e.getMessage());
     }
 
     static int internalError(Throwable e, Console console) {
