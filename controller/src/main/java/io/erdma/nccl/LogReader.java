@@ -89,7 +89,7 @@ public final class LogReader {
                 newlines + (endsInLine ? 1 : 0),
                 longLines,
                 infoLines,
-                merged.processes().stream().map(ProcessNotes::toProcess).toList(),
+                merged.take(),
                 otherProcesses,
                 messages.variables().toVariables(merged.place()),
                 messages.signs(),

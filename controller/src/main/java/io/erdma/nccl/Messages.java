@@ -14,8 +14,22 @@ final class Messages {
     private static final int MOST_VERSIONS = 16;
     private static final int LONGEST_VERSION = 40;
     private static final int LONGEST_NETWORK = 64;
-    private static final int MOST_DEVICES = 64;
+    private static final int MOST_DEVICES = 32;
     private static final int SHARED_LISTS = 1_024;
+
+    /** As the kernel bounds them (IB_DEVICE_NAME_MAX). */
+    private static final int LONGEST_NAME = 64;
+
+    private static final int LONGEST_LAYER = 16;
+
+    /** NCCL's own buffer for such a line is shorter. */
+    private static final int LONGEST_SHARED = 2_048;
+
+    /** In all lists together. Whose devices don't fit has none that are known. */
+    private static final int ALL_DEVICES = 65_536;
+
+    /** A job has a communicator of all its ranks; none has this many. */
+    private static final int MOST_RANKS = 1 << 20;
 
     private static final byte[] CHANNEL = Bytes.of("Channel ");
     private static final byte[] VIA = Bytes.of(" via ");
@@ -40,6 +54,7 @@ final class Messages {
     private static final byte[] IB = Bytes.of("IB");
     private static final byte[] IB_EXT = Bytes.of("IBext");
     private static final byte[] SOCKET = Bytes.of("Socket");
+    private static final byte[] ROCE = Bytes.of("RoCE");
     private static final byte[] OOB = Bytes.of("; OOB");
 
     private final EvidenceKeeper keeper;
@@ -47,6 +62,7 @@ final class Messages {
     private final Map<Sign, Evidence> signs = new EnumMap<>(Sign.class);
     private final SortedSet<String> versions = new TreeSet<>();
     private final Map<String, List<IbDevice>> sharedLists = new HashMap<>();
+    private int devicesLeft = ALL_DEVICES;
 
     Messages(EvidenceKeeper keeper) {
         this.keeper = keeper;
@@ -243,15 +259,16 @@ final class Messages {
         int oob = Bytes.indexOf(bytes, from, end, OOB);
         int to = oob < 0 ? end : oob;
         // Ranks name the same devices, so one list serves all of them.
-        String key = whole || oob >= 0 ? Bytes.text(bytes, from, to) : "";
-        List<IbDevice> known = sharedLists.get(key);
+        boolean shared = (whole || oob >= 0) && to - from <= LONGEST_SHARED;
+        String key = shared ? Bytes.text(bytes, from, to) : "";
+        List<IbDevice> known = shared ? sharedLists.get(key) : null;
         if (known != null) {
             return known;
         }
         List<IbDevice> devices = new ArrayList<>();
         int merged = -1;
         int at = from;
-        while (at < to && devices.size() < MOST_DEVICES) {
+        while (at < to && devices.size() < Math.min(MOST_DEVICES, devicesLeft)) {
             if (bytes[at] == '}') {
                 merged = -1;
             }
@@ -292,20 +309,26 @@ final class Messages {
                 layerTo++;
             }
             boolean cut = layerTo >= to && !whole && oob < 0;
-            if (layer < to && bytes[layer] == '/' && layerTo > layer + 1 && !cut) {
+            boolean plausible = nameTo - at <= LONGEST_NAME && layerTo > layer + 1 && layerTo - layer <= LONGEST_LAYER;
+            if (layer < to && bytes[layer] == '/' && plausible && !cut) {
                 devices.add(new IbDevice(
                         merged >= 0 ? merged : index,
                         Bytes.text(bytes, at, nameTo),
                         port,
-                        Bytes.text(bytes, layer + 1, layerTo)));
+                        linkLayer(bytes, layer + 1, layerTo)));
             }
             at = nameTo;
         }
+        devicesLeft -= devices.size();
         List<IbDevice> list = List.copyOf(devices);
-        if (sharedLists.size() < SHARED_LISTS && !key.isEmpty()) {
+        if (shared && sharedLists.size() < SHARED_LISTS) {
             sharedLists.put(key, list);
         }
         return list;
+    }
+
+    private static String linkLayer(byte[] bytes, int from, int to) {
+        return is(bytes, from, to, ROCE) ? "RoCE" : is(bytes, from, to, IB) ? "IB" : Bytes.text(bytes, from, to);
     }
 
     private static boolean isNameByte(int b) {
@@ -328,7 +351,7 @@ final class Messages {
         int ofTo = Bytes.digitsEnd(bytes, of, to);
         int number = Bytes.number(bytes, rank, rankTo);
         int size = Bytes.number(bytes, of, ofTo);
-        if (number >= 0 && number < size && (whole || ofTo < to)) {
+        if (number >= 0 && number < size && size <= MOST_RANKS && (whole || ofTo < to)) {
             process.rank(number, size);
         }
     }

@@ -29,6 +29,9 @@ public final class NcclRules {
     /** That crash in their network start on eRDMA. */
     private static final Set<String> CRASHING = Set.of("2.28.7", "2.28.9");
 
+    /** Each costs a set of ranks; those beyond are grouped without their devices' and networks' names. */
+    private static final int MOST_GROUPS = 512;
+
     private static final String GET_LINES = "Run the job with NCCL_DEBUG=INFO and NCCL_DEBUG_SUBSYS=INIT,NET,ENV.";
 
     private final NcclLog log;
@@ -156,15 +159,12 @@ public final class NcclRules {
         Map<Key, BitSet> members = new LinkedHashMap<>();
         for (int i = 0; i < reasons.size(); i++) {
             NcclProcess process = log.processes().get(i);
-            members.computeIfAbsent(
-                            new Key(
-                                    reasons.get(i),
-                                    process.networks(),
-                                    process.devices(),
-                                    traffic(process),
-                                    gpuDirect(process)),
-                            key -> new BitSet())
-                    .set(i);
+            Key key = new Key(
+                    reasons.get(i), process.networks(), process.devices(), traffic(process), gpuDirect(process));
+            if (members.size() >= MOST_GROUPS && !members.containsKey(key)) {
+                key = new Key(key.reason(), Set.of(), List.of(), key.traffic(), key.gpuDirect());
+            }
+            members.computeIfAbsent(key, added -> new BitSet()).set(i);
         }
         List<Group> groups = new ArrayList<>();
         members.forEach((key, chosen) -> groups.add(new Group(

@@ -4,36 +4,46 @@ import io.erdma.nccl.NcclProcess.Proofs;
 import io.erdma.nccl.NcclProcess.Routes;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.EnumMap;
 import java.util.EnumSet;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 
 /** What has been read of one process so far. A log may hold tens of thousands, so it is small. */
 final class ProcessNotes {
-    /** What a process can have said. */
+    /** What a process can have said; the first ones are proven by a line. */
     enum Fact {
-        NETWORK_IB,
-        NETWORK_SOCKET,
-        NETWORK_OTHER,
-        DEVICES,
-        NO_DEVICE,
-        NO_NETWORK,
-        IB_CHANNEL,
-        SOCKET_CHANNEL,
-        LOCAL_CHANNEL,
-        GDR_CHANNEL,
-        STAGED_CHANNEL,
-        GDR_ENABLED,
-        GDR_DISABLED
+        NETWORK_IB(0),
+        NETWORK_SOCKET(1),
+        NETWORK_OTHER(2),
+        DEVICES(3),
+        NO_DEVICE(4),
+        NO_NETWORK(5),
+        IB_CHANNEL(6),
+        SOCKET_CHANNEL(7),
+        LOCAL_CHANNEL(8),
+        GDR_CHANNEL(9),
+        STAGED_CHANNEL(10),
+        GDR_ENABLED(11),
+        GDR_DISABLED(12);
+
+        private final int place;
+
+        Fact(int place) {
+            this.place = place;
+        }
     }
 
-    private static final int MOST_DEVICES = 64;
-    private static final int MOST_RANKS = 64;
+    private static final int PROOFS = 8;
+    private static final int MOST_DEVICES = 32;
+    private static final int MOST_RANKS = 32;
+
+    private static final Set<String> VERBS = Set.of("IB");
+    private static final Set<String> TCP = Set.of("Socket");
+    private static final Set<String> BOTH = Set.of("IB", "Socket");
 
     final byte[] host;
     final int pid;
@@ -42,12 +52,12 @@ final class ProcessNotes {
     long lines;
     long firstLine;
 
-    private final Set<Fact> facts = EnumSet.noneOf(Fact.class);
-    private final Map<Fact, Evidence> proofs = new EnumMap<>(Fact.class);
+    private int facts;
+    private Evidence[] proofs;
     private List<IbDevice> devices = List.of();
     private String otherNetwork;
     private long ibIndexes;
-    private final Set<Sign> signs = EnumSet.noneOf(Sign.class);
+    private Set<Sign> signs = Set.of();
     private int ranksInJob;
     private Set<Integer> ranks = Set.of();
 
@@ -60,20 +70,30 @@ final class ProcessNotes {
     }
 
     boolean has(Fact fact) {
-        return facts.contains(fact);
+        return (facts & (1 << fact.place)) != 0;
     }
 
     void note(Fact fact) {
-        facts.add(fact);
+        facts |= 1 << fact.place;
     }
 
     void note(Fact fact, Evidence proof) {
         note(fact);
-        proofs.merge(fact, proof, (one, other) -> one.line() <= other.line() ? one : other);
+        if (proofs == null) {
+            proofs = new Evidence[PROOFS];
+        }
+        Evidence known = proofs[fact.place];
+        if (known == null || known.line() > proof.line()) {
+            proofs[fact.place] = proof;
+        }
     }
 
     void sign(Sign sign) {
-        signs.add(sign);
+        if (signs.isEmpty()) {
+            signs = EnumSet.of(sign);
+        } else {
+            signs.add(sign);
+        }
     }
 
     /** NCCL names them once a process, or, newer ones, once a communicator; then mostly the same. */
@@ -116,14 +136,20 @@ final class ProcessNotes {
 
     /** Takes over what belongs to the same process. */
     void merge(ProcessNotes other) {
-        facts.addAll(other.facts);
-        other.proofs.forEach(this::note);
+        facts |= other.facts;
+        if (other.proofs != null) {
+            for (Fact fact : Fact.values()) {
+                if (fact.place < PROOFS && other.proofs[fact.place] != null) {
+                    note(fact, other.proofs[fact.place]);
+                }
+            }
+        }
         add(other.devices);
         if (other.otherNetwork != null) {
             otherNetwork(other.otherNetwork);
         }
         ibIndexes |= other.ibIndexes;
-        signs.addAll(other.signs);
+        other.signs.forEach(this::sign);
         other.ranks.forEach(rank -> rank(rank, other.ranksInJob));
     }
 
@@ -132,22 +158,12 @@ final class ProcessNotes {
     }
 
     NcclProcess toProcess() {
-        Set<String> networks = new LinkedHashSet<>();
-        if (has(Fact.NETWORK_IB)) {
-            networks.add("IB");
-        }
-        if (has(Fact.NETWORK_SOCKET)) {
-            networks.add("Socket");
-        }
-        if (has(Fact.NETWORK_OTHER)) {
-            networks.add(otherNetwork);
-        }
         return new NcclProcess(
                 hostName(),
                 pid,
                 new ArrayList<>(new TreeSet<>(ranks)),
                 ranksInJob,
-                networks,
+                networks(),
                 devices,
                 has(Fact.NO_DEVICE),
                 has(Fact.NO_NETWORK),
@@ -173,7 +189,19 @@ final class ProcessNotes {
                         proof(Fact.SOCKET_CHANNEL)));
     }
 
+    private Set<String> networks() {
+        if (!has(Fact.NETWORK_OTHER)) {
+            return has(Fact.NETWORK_IB)
+                    ? has(Fact.NETWORK_SOCKET) ? BOTH : VERBS
+                    : has(Fact.NETWORK_SOCKET) ? TCP : Set.of();
+        }
+        Set<String> networks = new HashSet<>(BOTH);
+        networks.removeIf(name -> !has(name.equals("IB") ? Fact.NETWORK_IB : Fact.NETWORK_SOCKET));
+        networks.add(otherNetwork);
+        return networks;
+    }
+
     private Optional<Evidence> proof(Fact fact) {
-        return Optional.ofNullable(proofs.get(fact));
+        return proofs == null ? Optional.empty() : Optional.ofNullable(proofs[fact.place]);
     }
 }

@@ -104,7 +104,11 @@ final class ProcessTable {
         for (int i = 0; i < kept.size(); i++) {
             places[kept.get(i).number] = i;
         }
-        return new Merged(kept, number -> places[owners[number].number]);
+        int[] ownPlaces = new int[all.size()];
+        Arrays.setAll(ownPlaces, number -> places[owners[number].number]);
+        all.clear();
+        slots = new ProcessNotes[0];
+        return new Merged(kept, number -> ownPlaces[number]);
     }
 
     /**
@@ -112,5 +116,14 @@ final class ProcessTable {
      *
      * @param place for the number of any notes, where in the list its process stands
      */
-    record Merged(List<ProcessNotes> processes, IntUnaryOperator place) {}
+    record Merged(List<ProcessNotes> processes, IntUnaryOperator place) {
+        /** The processes' records; as each is made its notes go, since the two of all would not fit a small heap. */
+        List<NcclProcess> take() {
+            List<NcclProcess> records = new ArrayList<>(processes.size());
+            for (int i = 0; i < processes.size(); i++) {
+                records.add(processes.set(i, null).toProcess());
+            }
+            return records;
+        }
+    }
 }
