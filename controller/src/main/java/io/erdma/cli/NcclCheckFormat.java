@@ -21,6 +21,7 @@ import java.util.stream.Collectors;
 
 /** The verdict for people: what holds, for whom, by which line, and what to do. */
 final class NcclCheckFormat {
+    private static final int WIDTH = 100;
     private static final int MOST_GROUPS = 20;
     private static final int MOST_VARIABLES = 40;
 
@@ -72,7 +73,7 @@ final class NcclCheckFormat {
     private void groups(List<Group> groups, Expectation expected) {
         for (Group group : groups.subList(0, Math.min(groups.size(), MOST_GROUPS))) {
             line("");
-            line(group.ranks().text() + ": " + group.reason().text());
+            wrapped(group.ranks().text() + ": " + group.reason().text());
             line("  devices " + devices(group.devices()) + "; network " + network(group) + "; channels "
                     + name(group.traffic()) + "; GPUDirect " + name(group.gpuDirect()));
             if (group.reason().outcome() != Outcome.UNKNOWN && expected.mode().isPresent()) {
@@ -121,14 +122,14 @@ final class NcclCheckFormat {
 
     private void finding(Finding finding) {
         line("");
-        line(finding.severity().name() + " " + finding.id() + of(finding.ranks()) + ": " + finding.meaning());
+        wrapped(finding.severity().name() + " " + finding.id() + of(finding.ranks()) + ": " + finding.meaning());
         evidence(finding.evidence());
         cure(finding.cure());
     }
 
     private void variable(Severity severity, JudgedVariable variable) {
         line("");
-        line(severity.name() + " " + variable.name() + "=" + variable.value() + of(variable.ranks()) + ": "
+        wrapped(severity.name() + " " + variable.name() + "=" + variable.value() + of(variable.ranks()) + ": "
                 + variable.meaning());
         evidence(Optional.of(variable.evidence()));
     }
@@ -143,7 +144,7 @@ final class NcclCheckFormat {
                 .collect(Collectors.joining(", "));
         if (!fine.isEmpty()) {
             line("");
-            line("other variables: " + fine);
+            wrapped("other variables: " + fine);
         }
     }
 
@@ -174,8 +175,26 @@ final class NcclCheckFormat {
 
     private void cure(String cure) {
         if (!cure.isEmpty()) {
-            line("  do: " + cure);
+            wrapped("  do: " + cure);
         }
+    }
+
+    /** Text of ours, broken at blanks; what the log says stays on its line. */
+    private void wrapped(String text) {
+        String words = text.stripLeading();
+        StringBuilder line = new StringBuilder(" ".repeat(text.length() - words.length()));
+        boolean begins = true;
+        for (String word : words.split(" ", -1)) {
+            if (!begins && line.length() + word.length() >= WIDTH) {
+                line(line.toString());
+                line.setLength(0);
+                line.append("    ");
+                begins = true;
+            }
+            line.append(begins ? "" : " ").append(word);
+            begins = false;
+        }
+        line(line.toString());
     }
 
     private void line(String line) {

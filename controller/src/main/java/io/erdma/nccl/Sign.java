@@ -7,8 +7,8 @@ public enum Sign {
             Severity.FAILURE,
             "NCCL found no RDMA device with an active port.",
             "Give every replica aliyun/erdma: 1 in its limits; then ibv_devinfo inside the pod has to show PORT_ACTIVE."
-                    + " Shows it nothing, the image needs ibverbs-providers 43 or newer; is the port down, so is the"
-                    + " interface (erdma devinfo --explain on the node). NCCL_IB_HCA, if set, has to name the device."),
+                    + " If it shows no device, the image needs ibverbs-providers 43 or newer; if the port is down, so is"
+                    + " the interface (erdma devinfo --explain on the node). NCCL_IB_HCA, if set, has to name the device."),
     LIBRARY_MISSING(
             "libibverbs-missing",
             Severity.FAILURE,

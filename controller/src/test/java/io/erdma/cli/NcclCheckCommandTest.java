@@ -101,6 +101,26 @@ class NcclCheckCommandTest {
                 .isEqualTo(1);
     }
 
+    @Test
+    void printsWhatTheReadmeShows() throws IOException {
+        String readme = Files.readString(Path.of("../README.md"));
+        String block = readme.substring(readme.indexOf("<!-- nccl-check -->"));
+        String shown = block.substring(block.indexOf("```text\n") + 8, block.indexOf("\n```\n") + 1);
+
+        assertThat(Run.erdma("nccl-check", Logs.file("socket.log").toString()).out())
+                .isEqualTo(shown);
+    }
+
+    @Test
+    void breaksItsOwnTextButNotThatOfTheLog() throws IOException {
+        String longLine = "NET/IB : No device found. " + "word ".repeat(30).strip();
+        Run run = check("vm:1:2 [0] NCCL INFO " + longLine + "\n");
+
+        assertThat(run.out()).contains("  line 1: " + longLine + "\n");
+        assertThat(run.out().lines().filter(line -> !line.contains(longLine)))
+                .allSatisfy(line -> assertThat(line).hasSizeLessThanOrEqualTo(100));
+    }
+
     @ParameterizedTest
     @CsvSource({"default, 1", "compat, 0", "ofed, 0"})
     void knowsTheModeThatItIsTold(String mode, int exitCode) throws IOException {
