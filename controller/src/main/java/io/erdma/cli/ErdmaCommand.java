@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import java.io.FileDescriptor;
 import java.io.FileInputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.IVersionProvider;
@@ -53,15 +54,22 @@ final class ErdmaCommand implements Runnable {
     }
 
     static CommandLine commandLine(Console console) {
+        return commandLine(console, new FileInputStream(FileDescriptor.in));
+    }
+
+    static CommandLine commandLine(Console console, InputStream standardInput) {
         requireNonNull(console, "console is null");
         CommandLine root = new CommandLine(new ErdmaCommand());
         root.getCommandSpec().versionProvider(new Version());
         root.addSubcommand(new AgentCommand());
         root.addSubcommand(new DevinfoCommand(console));
-        root.addSubcommand(new NcclCheckCommand(console, new FileInputStream(FileDescriptor.in)));
+        CommandLine ncclCheck = new CommandLine(new NcclCheckCommand(console, standardInput));
+        root.addSubcommand(ncclCheck);
         root.addSubcommand(new VersionCommand(console));
         // As getopt does it for ibv_devinfo: --list may be --li, and of two -d the last one counts.
         root.setAbbreviatedOptionsAllowed(true);
+        // picocli 4.7 fails on a lone "-" when it looks for what that could be short for.
+        ncclCheck.setAbbreviatedOptionsAllowed(false);
         root.setOverwrittenOptionsAllowed(true);
         root.setExpandAtFiles(false);
         root.setOut(console.outWriter());

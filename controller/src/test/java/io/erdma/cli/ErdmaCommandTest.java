@@ -39,7 +39,7 @@ class ErdmaCommandTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"--help", "-h", "devinfo --help", "devinfo -h", "version --help"})
+    @ValueSource(strings = {"--help", "-h", "devinfo --help", "devinfo -h", "version --help", "nccl-check --help"})
     void helpsOnTheOutputStream(String commandLine) {
         Run run = Run.erdma(commandLine.split(" "));
         assertThat(run.exitCode()).isZero();
@@ -49,7 +49,7 @@ class ErdmaCommandTest {
 
     @Test
     void namesEveryCommand() {
-        assertThat(Run.erdma("--help").out()).contains("agent", "devinfo", "version");
+        assertThat(Run.erdma("--help").out()).contains("agent", "devinfo", "nccl-check", "version");
     }
 
     @Test

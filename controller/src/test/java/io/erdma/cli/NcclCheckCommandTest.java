@@ -45,7 +45,9 @@ class NcclCheckCommandTest {
     private static Run checkInput(InputStream in, String... words) {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         ByteArrayOutputStream err = new ByteArrayOutputStream();
-        int exitCode = new CommandLine(new NcclCheckCommand(new Console(out, err), in)).execute(words);
+        List<String> all = new ArrayList<>(List.of("nccl-check"));
+        all.addAll(List.of(words));
+        int exitCode = ErdmaCommand.commandLine(new Console(out, err), in).execute(all.toArray(String[]::new));
         return new Run(exitCode, out.toString(StandardCharsets.UTF_8), err.toString(StandardCharsets.UTF_8));
     }
 
@@ -267,10 +269,10 @@ class NcclCheckCommandTest {
                 throw new IOException("Broken pipe");
             }
         };
-        NcclCheckCommand command = new NcclCheckCommand(
-                new Console(closed, OutputStream.nullOutputStream()), bytes(Logs.socketRank("a", 0, 1)));
+        Console console = new Console(closed, OutputStream.nullOutputStream());
+        CommandLine commandLine = ErdmaCommand.commandLine(console, bytes(Logs.socketRank("a", 0, 1)));
 
-        assertThat(new CommandLine(command).execute()).isEqualTo(1);
+        assertThat(commandLine.execute("nccl-check", "-")).isEqualTo(1);
     }
 
     private static List<String> keys(String json) throws IOException {
