@@ -157,7 +157,8 @@ final class NcclCheckCommand implements Callable<Integer> {
 
     /** @return what kept the log from being read, to its end or at all */
     private Optional<String> read(LogReader reader) {
-        String name = file.equals(STANDARD_INPUT) ? "the standard input" : file;
+        String name =
+                file.equals(STANDARD_INPUT) ? "the standard input" : file.isEmpty() ? "a file without a name" : file;
         try (InputStream in = open()) {
             byte[] piece = new byte[PIECE];
             int length = in.readNBytes(piece, 0, MAGIC);
@@ -190,6 +191,10 @@ final class NcclCheckCommand implements Callable<Integer> {
                 @Override
                 public void close() {}
             };
+        }
+        if (file.isEmpty()) {
+            // Path would take it for the current directory.
+            throw new NoSuchFileException(file);
         }
         Path path = Path.of(file);
         if (Files.isDirectory(path)) {

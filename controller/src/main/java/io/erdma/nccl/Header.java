@@ -1,13 +1,14 @@
 package io.erdma.nccl;
 
 /**
- * The head of NCCL's lines, {@code host:pid:tid [gpu] NCCL INFO } or {@code host:pid:tid [gpu] file:line NCCL WARN }, found
- * from its end, since anything may stand before it: timestamps, the tags of launchers, text without a newline. One object
+ * The head of NCCL's lines, {@code host:pid:tid [gpu] NCCL INFO } or {@code host:pid:tid [gpu] file:line NCCL WARN }, newer
+ * ones with {@code (function)} behind the line and also at the level ATTN; found from its end, since anything may stand before it: timestamps, the tags of launchers, text without a newline. One object
  * is used for all lines.
  */
 final class Header {
     private static final byte[] INFO = Bytes.of("NCCL INFO ");
     private static final byte[] WARN = Bytes.of("NCCL WARN ");
+    private static final byte[] ATTENTION = Bytes.of("NCCL ATTN ");
 
     /** HOST_NAME_MAX of Linux. */
     static final int LONGEST_HOST = 64;
@@ -23,16 +24,20 @@ final class Header {
      * @return whether they end a head that begins at from or later; if so, the fields tell its parts
      */
     boolean parse(byte[] bytes, int from, int to, int nccl) {
-        warning = Bytes.startsWith(bytes, nccl, to, WARN);
+        warning = Bytes.startsWith(bytes, nccl, to, WARN) || Bytes.startsWith(bytes, nccl, to, ATTENTION);
         if (!warning && !Bytes.startsWith(bytes, nccl, to, INFO)) {
             return false;
         }
         message = nccl + INFO.length;
         int at = nccl - 1;
-        return gpu(bytes, from, at) || gpu(bytes, from, beforeWord(bytes, from, at));
+        if (gpu(bytes, from, at)) {
+            return true;
+        }
+        int beforePlace = beforeWord(bytes, from, at);
+        return gpu(bytes, from, beforePlace) || gpu(bytes, from, beforeWord(bytes, from, beforePlace));
     }
 
-    /** Skips the file and line of a warning. */
+    /** Skips the file and line of a warning, or its function. */
     private static int beforeWord(byte[] bytes, int from, int blank) {
         int at = blank - 1;
         while (at > from && bytes[at] != ' ') {

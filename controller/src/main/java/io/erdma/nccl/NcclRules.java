@@ -196,12 +196,18 @@ public final class NcclRules {
     private List<Finding> findings() {
         List<Finding> findings = new ArrayList<>();
         for (Sign sign : Sign.values()) {
-            if (log.signs().containsKey(sign)) {
+            Evidence first = log.signs().get(sign);
+            // A plugin that finds none goes before NCCL's own transport, which may find one.
+            boolean overtaken = sign == Sign.NO_DEVICE
+                    && log.processes().stream()
+                            .noneMatch(process ->
+                                    process.has(sign) && process.devices().isEmpty());
+            if (first != null && !overtaken) {
                 findings.add(new Finding(
                         sign.id(),
                         sign.severity(),
                         ranks(process -> process.has(sign)),
-                        Optional.of(log.signs().get(sign)),
+                        Optional.of(first),
                         sign.meaning(),
                         sign.cure()));
             }

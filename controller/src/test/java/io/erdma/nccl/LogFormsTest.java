@@ -131,6 +131,41 @@ class LogFormsTest {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "vm:739:740 [0] transport/net_ib.cc:1296 NCCL WARN ",
+                "[2026-11-30 23:36:14] vm:739:740 [0] plugin/net.cc:379 NCCL WARN ",
+                "[2026-11-30 23:36:14] vm:739:740 [0] plugin/net.cc:379 (ncclNetInit) NCCL WARN ",
+                "[2026-11-30 23:36:14] vm:739:740 [0] plugin/net.cc:379 (ncclNetInit) NCCL ATTN ",
+                "vm:739:740 [0] ncclNetInit:379 NCCL WARN ",
+                "vm:739:740 [0] NCCL INFO "
+            })
+    void findsFailuresBehindEachVersionsHead(String head) {
+        NcclLog log = Logs.read(head + "Failed to initialize any NET plugin\n");
+
+        assertThat(log.processes()).singleElement().satisfies(process -> {
+            assertThat(process.host()).isEqualTo("vm");
+            assertThat(process.noNetwork()).isTrue();
+        });
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "NCCL INFO Using network Socket",
+                "[0] NCCL INFO Using network Socket",
+                ":739:740 [0] NCCL INFO Using network Socket",
+                "vm:739 [0] NCCL INFO Using network Socket",
+                "vm:739:740 [x] NCCL INFO Using network Socket",
+                "vm:739:740 NCCL INFO Using network Socket",
+                "vm:9999999999:740 [0] NCCL INFO Using network Socket",
+                "vm:739:740 [0] a b c NCCL WARN Using network Socket"
+            })
+    void takesNoLineWithoutItsHead(String line) {
+        assertThat(Logs.read(line + "\n").processes()).isEmpty();
+    }
+
     @Test
     void countsLinesAsEditorsDo() {
         assertThat(Logs.read("").lines()).isZero();

@@ -98,6 +98,14 @@ class NcclRulesTest {
     }
 
     @Test
+    void doesNotMindAPluginThatFoundNoDeviceBeforeNcclDid() {
+        NcclVerdict verdict = Logs.judge("w:1:2 [0] NCCL INFO NET/IB : No device found.\n" + USING + NETWORK_IB);
+
+        assertThat(verdict.outcome()).isEqualTo(Outcome.ERDMA);
+        assertThat(verdict.findings()).extracting(Finding::id).doesNotContain("no-device");
+    }
+
+    @Test
     void believesAChannelMoreThanAPromise() {
         String socket = "w:1:2 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[0] [send] via NET/Socket/0\n";
         assertThat(reason(USING + NETWORK_IB + socket)).isEqualTo(Reason.SOCKET_CHANNEL);
