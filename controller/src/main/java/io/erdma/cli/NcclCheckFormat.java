@@ -56,7 +56,8 @@ final class NcclCheckFormat {
                 .orElse("");
         return switch (verdict.outcome()) {
             case ERDMA ->
-                "eRDMA: selected by all " + verdict.ranks() + " ranks in the log"
+                "eRDMA: selected by "
+                        + (verdict.ranks() == 1 ? "the one rank" : "all " + verdict.ranks() + " ranks") + " in the log"
                         + (isProven(verdict) ? ", with channels via NET/IB" : "; traffic not proven")
                         + failures;
             case NOT_ERDMA -> "NOT over eRDMA: " + ranks;

@@ -93,7 +93,7 @@ class NcclCheckCommandTest {
         Run run = check(log);
 
         assertThat(run.exitCode()).isZero();
-        assertThat(run.out()).startsWith("eRDMA: selected by all 1 ranks in the log; traffic not proven\n");
+        assertThat(run.out()).startsWith("eRDMA: selected by the one rank in the log; traffic not proven\n");
     }
 
     @ParameterizedTest
