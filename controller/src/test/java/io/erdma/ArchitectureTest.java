@@ -3,6 +3,7 @@ package io.erdma;
 import static com.tngtech.archunit.base.DescribedPredicate.not;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.simpleName;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
@@ -38,7 +39,9 @@ class ArchitectureTest {
     private static final String[] DEVICE_PLUGIN = {
         "io.erdma.device..", "io.erdma.inventory..", "io.erdma.health..", "io.erdma.plugin..", "io.erdma.log.."
     };
-    private static final String[] CONTROLLER = {"io.erdma.node..", "io.erdma.cluster..", "io.erdma.cli.."};
+    private static final String[] CONTROLLER = {
+        "io.erdma.node..", "io.erdma.cluster..", "io.erdma.cli..", "io.erdma.nccl.."
+    };
     private static final String PROTO = "io.erdma.proto..";
 
     @ArchTest
@@ -167,6 +170,15 @@ class ArchitectureTest {
             .should()
             .dependOnClassesThat()
             .resideInAnyPackage("io.erdma.cli..", "picocli..");
+
+    /** Logs are judged without looking at anything else, not even at this machine. */
+    @ArchTest
+    static final ArchRule theLogsJudgeKnowsOnlyTheJdk = classes()
+            .that()
+            .resideInAPackage("io.erdma.nccl..")
+            .should()
+            .onlyDependOnClassesThat()
+            .resideInAnyPackage("java.lang..", "java.util..", "java.nio.charset..", "io.erdma.nccl..");
 
     @ArchTest
     static final ArchRule nobodyPrintsButTheCommandLine = noClasses()
