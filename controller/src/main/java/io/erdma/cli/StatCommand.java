@@ -14,7 +14,16 @@ import io.erdma.inventory.InventorySnapshot.Found;
 import io.erdma.inventory.LiveSources;
 import io.erdma.inventory.NodePaths;
 import io.erdma.inventory.NodeSources;
+import io.erdma.node.pods.PodShares;
+import io.erdma.plugin.UnixTransport;
+import io.erdma.pods.NetlinkObjects;
+import io.erdma.pods.PodLogs;
+import io.erdma.pods.ProcTree;
+import io.erdma.pods.UsageReader;
+import io.erdma.pods.UsageRules;
+import io.erdma.pods.UsageSnapshot;
 import io.erdma.sysfs.SysfsCounters;
+import io.erdma.sysfs.SysfsTree;
 import io.erdma.traffic.CounterReader;
 import io.erdma.traffic.CounterReading;
 import io.erdma.traffic.TrafficDevice;
@@ -22,9 +31,11 @@ import io.erdma.verbs.Verbs;
 import java.io.IOException;
 import java.math.BigDecimal;
 import java.nio.file.Path;
+import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
@@ -90,6 +101,14 @@ final class StatCommand implements Callable<Integer> {
     private boolean json;
 
     @Option(
+            names = "--pods",
+            description = {
+                "Who uses them instead: queue pairs and open contexts of each process with its pod, and the shares"
+                        + " that pods hold. On the node, in the host's pid namespace."
+            })
+    private boolean pods;
+
+    @Option(
             names = "--device-selector",
             paramLabel = "RULE",
             description = "What the agent was told to offer, " + DeviceSelector.FORMS + "; repeatable.")
@@ -104,6 +123,30 @@ final class StatCommand implements Callable<Integer> {
 
     @Option(names = "--sysfs-root", hidden = true, defaultValue = "/sys", description = "Where sysfs is mounted.")
     private Path sysfsRoot;
+
+    @Option(
+            names = "--kubelet-root-dir",
+            paramLabel = "DIRECTORY",
+            defaultValue = "/var/lib/kubelet",
+            description = "With --pods: the kubelet's root directory.")
+    private Path kubeletRoot;
+
+    @Option(
+            names = "--pod-log-root",
+            paramLabel = "DIRECTORY",
+            defaultValue = "/var/log",
+            description = "With --pods: what holds the host's pods and containers directories of logs.")
+    private Path podLogRoot;
+
+    @Option(
+            names = "--resource-name",
+            paramLabel = "NAME",
+            defaultValue = "aliyun/erdma",
+            description = "With --pods: the extended resource whose shares are meant.")
+    private String resourceName;
+
+    @Option(names = "--proc-root", hidden = true, defaultValue = "/proc", description = "Where procfs is mounted.")
+    private Path procRoot;
 
     @Option(
             names = "--patience",
@@ -134,6 +177,10 @@ final class StatCommand implements Callable<Integer> {
             if (wanted.isEmpty() && missing.isEmpty()) {
                 console.complain("No eRDMA devices found" + others(snapshot));
             }
+            if (pods) {
+                printUsage(wanted);
+                return missing.isEmpty() ? ExitCode.OK : ExitCode.NOT_USABLE;
+            }
             PatientCounters counters = new PatientCounters(reader, Duration.ofSeconds(patience));
             if (!live) {
                 boolean anyRead = printTotals(counters, wanted);
@@ -144,6 +191,27 @@ final class StatCommand implements Callable<Integer> {
             }
             watch(new LiveStat(reader::devices, () -> wanted(DeviceScan.of(inventory)), counters, style(), console));
             return ExitCode.OK;
+        }
+    }
+
+    private void printUsage(List<TrafficDevice> wanted) throws IOException {
+        Set<String> names = wanted.stream().map(TrafficDevice::name).collect(Collectors.toSet());
+        try (UnixTransport transport = UnixTransport.open()) {
+            PodShares shares = new PodShares(transport, kubeletRoot, resourceName);
+            UsageReader usage = new UsageReader(
+                    NetlinkObjects::list,
+                    new ProcTree(procRoot),
+                    new SysfsTree(sysfsRoot),
+                    new PodLogs(podLogRoot),
+                    shares::list);
+            UsageSnapshot snapshot = UsageRules.once(
+                    usage.read(names::contains, false), Clock.systemUTC().instant());
+            if (json) {
+                console.print(Json.object(generator -> UsageFormat.json(generator, snapshot)));
+            } else {
+                console.print(UsageFormat.text(snapshot));
+                snapshot.problems().forEach(console::complain);
+            }
         }
     }
 
@@ -207,6 +275,9 @@ final class StatCommand implements Callable<Integer> {
         }
         if (interval.stripTrailingZeros().scale() > 3) {
             throw wrong("--interval " + interval.toPlainString() + ": no finer than milliseconds");
+        }
+        if (pods && live) {
+            throw wrong("--pods shows one moment; leave out -l");
         }
         if (count < 0) {
             throw wrong("--count " + count + ": give 0 (without end) or more");
