@@ -164,10 +164,10 @@ final class StatCommand implements Callable<Integer> {
         List<DeviceSelector> selectors = selectors();
         requireUsage();
         NodePaths paths = new NodePaths(sysfsRoot, NodePaths.STANDARD.dev(), NodePaths.STANDARD.etc());
-        try (NodeSources sources = new LiveSources(Verbs.DEFAULT_LIBRARY, paths)) {
+        try (NodeSources sources = new UndisturbedSources(new LiveSources(Verbs.DEFAULT_LIBRARY, paths))) {
             DeviceInventory inventory = new DeviceInventory(sources, paths, selectors);
             CounterReader reader = new CounterReader(new SysfsCounters(sysfsRoot), System::nanoTime);
-            InventorySnapshot snapshot = DeviceScan.of(inventory);
+            InventorySnapshot snapshot = inventory.scan();
             List<TrafficDevice> wanted = wanted(snapshot);
             List<String> missing = devices.stream()
                     .filter(name ->
@@ -189,7 +189,7 @@ final class StatCommand implements Callable<Integer> {
             if (wanted.isEmpty() || !missing.isEmpty()) {
                 return missing.isEmpty() ? ExitCode.OK : ExitCode.NOT_USABLE;
             }
-            watch(new LiveStat(reader::devices, () -> wanted(DeviceScan.of(inventory)), counters, style(), console));
+            watch(new LiveStat(reader::devices, () -> wanted(inventory.scan()), counters, style(), console));
             return ExitCode.OK;
         }
     }
