@@ -166,7 +166,6 @@ final class StatCommand implements Callable<Integer> {
         NodePaths paths = new NodePaths(sysfsRoot, NodePaths.STANDARD.dev(), NodePaths.STANDARD.etc());
         try (NodeSources sources = new UndisturbedSources(new LiveSources(Verbs.DEFAULT_LIBRARY, paths))) {
             DeviceInventory inventory = new DeviceInventory(sources, paths, selectors);
-            CounterReader reader = new CounterReader(new SysfsCounters(sysfsRoot), System::nanoTime);
             InventorySnapshot snapshot = inventory.scan();
             List<TrafficDevice> wanted = wanted(snapshot);
             List<String> missing = devices.stream()
@@ -177,21 +176,29 @@ final class StatCommand implements Callable<Integer> {
             if (wanted.isEmpty() && missing.isEmpty()) {
                 console.complain("No eRDMA devices found" + others(snapshot));
             }
-            if (pods) {
-                printUsage(wanted);
-                return missing.isEmpty() ? ExitCode.OK : ExitCode.NOT_USABLE;
-            }
-            PatientCounters counters = new PatientCounters(reader, Duration.ofSeconds(patience));
-            if (!live) {
-                boolean anyRead = printTotals(counters, wanted);
-                return missing.isEmpty() && (anyRead || wanted.isEmpty()) ? ExitCode.OK : ExitCode.NOT_USABLE;
-            }
-            if (wanted.isEmpty() || !missing.isEmpty()) {
-                return missing.isEmpty() ? ExitCode.OK : ExitCode.NOT_USABLE;
-            }
-            watch(new LiveStat(reader::devices, () -> wanted(inventory.scan()), counters, style(), console));
-            return ExitCode.OK;
+            boolean told = tell(inventory, wanted, missing.isEmpty());
+            return missing.isEmpty() && (told || wanted.isEmpty()) ? ExitCode.OK : ExitCode.NOT_USABLE;
         }
+    }
+
+    /**
+     * @param complete whether all devices asked for are there; one that never was is a mistake, and not awaited
+     * @return whether there was anything to tell
+     */
+    private boolean tell(DeviceInventory inventory, List<TrafficDevice> wanted, boolean complete) throws IOException {
+        if (pods) {
+            printUsage(wanted);
+            return true;
+        }
+        CounterReader reader = new CounterReader(new SysfsCounters(sysfsRoot), System::nanoTime);
+        PatientCounters counters = new PatientCounters(reader, Duration.ofSeconds(patience));
+        if (!live) {
+            return printTotals(counters, wanted);
+        }
+        if (complete && !wanted.isEmpty()) {
+            watch(new LiveStat(reader::devices, () -> wanted(inventory.scan()), counters, style(), console));
+        }
+        return complete;
     }
 
     private void printUsage(List<TrafficDevice> wanted) throws IOException {
