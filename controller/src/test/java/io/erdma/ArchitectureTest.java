@@ -40,7 +40,12 @@ class ArchitectureTest {
         "io.erdma.device..", "io.erdma.inventory..", "io.erdma.health..", "io.erdma.plugin..", "io.erdma.log.."
     };
     private static final String[] CONTROLLER = {
-        "io.erdma.node..", "io.erdma.cluster..", "io.erdma.cli..", "io.erdma.nccl.."
+        "io.erdma.node..",
+        "io.erdma.cluster..",
+        "io.erdma.cli..",
+        "io.erdma.nccl..",
+        "io.erdma.traffic..",
+        "io.erdma.pods.."
     };
     private static final String PROTO = "io.erdma.proto..";
 

@@ -64,9 +64,10 @@ final class ErdmaCommand implements Runnable {
         root.getCommandSpec().versionProvider(new Version());
         root.addSubcommand(new AgentCommand());
         root.addSubcommand(new DevinfoCommand(console));
-        root.addSubcommand(new CleanupCommand(console, NetworkCleanup.NONE));
+        root.addSubcommand(new StatCommand(console));
         CommandLine ncclCheck = new CommandLine(new NcclCheckCommand(console, standardInput));
         root.addSubcommand(ncclCheck);
+        root.addSubcommand(new CleanupCommand(console, NetworkCleanup.NONE));
         root.addSubcommand(new VersionCommand(console));
         // As getopt does it for ibv_devinfo: --list may be --li, and of two -d the last one counts.
         root.setAbbreviatedOptionsAllowed(true);
