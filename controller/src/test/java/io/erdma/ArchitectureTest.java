@@ -38,7 +38,7 @@ class ArchitectureTest {
     private static final String[] DEVICE_PLUGIN = {
         "io.erdma.device..", "io.erdma.inventory..", "io.erdma.health..", "io.erdma.plugin..", "io.erdma.log.."
     };
-    private static final String[] CONTROLLER = {"io.erdma.node..", "io.erdma.cli.."};
+    private static final String[] CONTROLLER = {"io.erdma.node..", "io.erdma.doctor..", "io.erdma.cli.."};
     private static final String PROTO = "io.erdma.proto..";
 
     @ArchTest
@@ -124,15 +124,19 @@ class ArchitectureTest {
             .definedBy("io.erdma.plugin..")
             .layer("node")
             .definedBy("io.erdma.node..")
+            .layer("doctor")
+            .definedBy("io.erdma.doctor..")
             .layer("cli")
             .definedBy("io.erdma.cli..")
             .whereLayer("inventory")
-            .mayOnlyBeAccessedByLayers("health", "plugin", "node", "cli")
+            .mayOnlyBeAccessedByLayers("health", "plugin", "node", "doctor", "cli")
             .whereLayer("health")
             .mayOnlyBeAccessedByLayers("plugin", "node", "cli")
             .whereLayer("plugin")
             .mayOnlyBeAccessedByLayers("node", "cli")
             .whereLayer("node")
+            .mayOnlyBeAccessedByLayers("cli")
+            .whereLayer("doctor")
             .mayOnlyBeAccessedByLayers("cli");
 
     @ArchTest
@@ -147,6 +151,15 @@ class ArchitectureTest {
             .should()
             .dependOnClassesThat()
             .resideInAnyPackage("io.erdma.cli..", "picocli..");
+
+    /** Facts come as records, so that each check is a table. */
+    @ArchTest
+    static final ArchRule theDoctorOnlyJudges = noClasses()
+            .that()
+            .resideInAPackage("io.erdma.doctor..")
+            .should()
+            .dependOnClassesThat()
+            .belongToAnyOf(java.nio.file.Files.class, java.io.File.class, System.class, java.lang.Process.class);
 
     @ArchTest
     static final ArchRule nobodyPrintsButTheCommandLine = noClasses()

@@ -56,6 +56,7 @@ final class ErdmaCommand implements Runnable {
         root.getCommandSpec().versionProvider(new Version());
         root.addSubcommand(new AgentCommand());
         root.addSubcommand(new DevinfoCommand(console));
+        root.addSubcommand(new DoctorCommand(console, System.getenv()));
         root.addSubcommand(new VersionCommand(console));
         // As getopt does it for ibv_devinfo: --list may be --li, and of two -d the last one counts.
         root.setAbbreviatedOptionsAllowed(true);
