@@ -1,6 +1,6 @@
 #!/bin/bash
-# Installs what building, testing and the lab need on Debian 12, and fetches the lab's kernel. Changes nothing that is
-# there already. Needs root for packages that are missing.
+# Installs what building, testing and the lab need on Debian 12, and fetches the lab's kernel with its headers. Changes
+# nothing that is there already. Needs root for packages that are missing.
 #   LAB   the lab's directory (default: .lab beside this project's pom.xml)
 set -euo pipefail
 export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8
@@ -98,7 +98,35 @@ fetch_kernel() {
     echo "$package" >"$staging/tree/ready"
     rm -rf "$LAB/kernel"
     mv "$staging/tree" "$LAB/kernel"
+    rm -rf "$staging"
     echo "install: $package unpacked for the lab"
+}
+
+# What a module for that kernel is built against, unpacked beside it in the same way. Its makefiles name each other by
+# the paths of an installed package.
+fetch_headers() {
+    local kernel package staging
+    kernel=$(ls "$LAB/kernel/lib/modules")
+    if [ -e "$LAB/headers/ready" ] && [ "$(cat "$LAB/headers/ready")" = "$kernel" ]; then
+        return 0
+    fi
+    staging=$(mktemp -d "$LAB/headers.XXXXXX")
+    # shellcheck disable=SC2064 # the name as it is now
+    trap "rm -rf '$staging'" EXIT
+    for package in "linux-headers-$kernel" "linux-headers-${kernel%-*}-common" "linux-kbuild-${kernel%%.0-*}"; do
+        if ! download "$staging" "$package"; then
+            { update && download "$staging" "$package"; } || fail "cannot download $package for the lab's driver"
+        fi
+    done
+    for package in "$staging"/linux-*.deb; do
+        dpkg-deb -x "$package" "$staging/tree"
+    done
+    sed -i "s#/usr/src/linux-headers#$LAB/headers&#g" "$staging/tree/usr/src/linux-headers-$kernel/Makefile"
+    echo "$kernel" >"$staging/tree/ready"
+    rm -rf "$LAB/headers"
+    mv "$staging/tree" "$LAB/headers"
+    rm -rf "$staging"
+    echo "install: headers of $kernel unpacked for the lab"
 }
 
 install_packages
@@ -107,3 +135,4 @@ mkdir -p "$LAB"
 exec 9>"$LAB/.lock"
 flock -w 600 9 || fail "another process holds $LAB/.lock for more than 10 minutes"
 fetch_kernel
+fetch_headers

@@ -3,6 +3,7 @@ package io.erdma.node;
 import io.erdma.health.HealthSettings;
 import io.erdma.inventory.DeviceSelector;
 import io.erdma.inventory.NodePaths;
+import io.erdma.node.driver.DriverSettings;
 import io.erdma.node.log.LogFormat;
 import io.erdma.node.log.LogLevel;
 import io.erdma.plugin.PluginSettings;
@@ -26,6 +27,7 @@ public record AgentConfig(
         NodePaths paths,
         List<DeviceSelector> selectors,
         String verbsLibrary,
+        DriverSettings driver,
         Optional<InetSocketAddress> probeAddress,
         LogFormat logFormat,
         LogLevel logLevel,

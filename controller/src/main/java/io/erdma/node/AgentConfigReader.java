@@ -5,6 +5,8 @@ import io.erdma.inventory.DeviceSelector;
 import io.erdma.inventory.NodePaths;
 import io.erdma.node.AgentConfig.Choice;
 import io.erdma.node.Setting.InvalidValueException;
+import io.erdma.node.driver.DriverSettings;
+import io.erdma.node.driver.InstallerSettings;
 import io.erdma.plugin.PluginSettings;
 import io.erdma.plugin.SessionSettings;
 import java.nio.file.InvalidPathException;
@@ -287,6 +289,7 @@ public final class AgentConfigReader {
                 new NodePaths(one(Settings.SYSFS_ROOT), one(Settings.DEV_ROOT), NodePaths.STANDARD.etc()),
                 selectors(),
                 one(Settings.VERBS_LIBRARY),
+                driver(),
                 one(Settings.PROBE_ADDRESS),
                 one(Settings.LOG_FORMAT),
                 one(Settings.LOG_LEVEL),
@@ -318,6 +321,41 @@ public final class AgentConfigReader {
                 one(Settings.RESCAN_INTERVAL),
                 grace.compareTo(threeChecks) < 0 ? threeChecks : grace,
                 HealthSettings.STANDARD.firstAnswer());
+    }
+
+    /** What is run as root on the host has to be named in full. */
+    private DriverSettings driver() throws ConfigurationException {
+        String url = one(Settings.DRIVER_URL);
+        String sha256 = one(Settings.DRIVER_SHA256);
+        String version = one(Settings.INSTALLER_VERSION);
+        if (!one(Settings.INSTALL_DRIVER)) {
+            for (Setting<?> setting :
+                    List.of(Settings.INSTALLER_VERSION, Settings.DRIVER_URL, Settings.DRIVER_SHA256)) {
+                if (!given.get(setting).isEmpty()) {
+                    notes.add("--" + setting.name() + " has no effect without --install-driver");
+                }
+            }
+            return new DriverSettings(one(Settings.PREFER_DRIVER), one(Settings.MANAGE_DRIVER), Optional.empty());
+        }
+        List<String> missing = new ArrayList<>();
+        if (url.isEmpty()) {
+            missing.add("--install-driver=true: there is no URL; set --driver-url");
+        }
+        if (sha256.isEmpty()) {
+            missing.add("--install-driver=true: there is no checksum, and what is not checked is not run as root on the"
+                    + " host; set --driver-sha256");
+        }
+        if (url.contains(InstallerSettings.VERSION) && version.isEmpty()) {
+            missing.add("--install-driver=true: the URL asks for a version; set --erdma-installer-version");
+        }
+        if (!one(Settings.MANAGE_DRIVER)) {
+            missing.add("--install-driver=true: --manage-driver=false forbids it; set only one of them");
+        }
+        if (!missing.isEmpty()) {
+            throw new ConfigurationException(missing);
+        }
+        return new DriverSettings(
+                one(Settings.PREFER_DRIVER), true, Optional.of(InstallerSettings.of(url, version, sha256)));
     }
 
     private List<DeviceSelector> selectors() {

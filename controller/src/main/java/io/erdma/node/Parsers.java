@@ -3,6 +3,8 @@ package io.erdma.node;
 import io.erdma.inventory.DeviceSelector;
 import io.erdma.node.Setting.InvalidValueException;
 import io.erdma.node.Setting.Parser;
+import io.erdma.node.driver.DriverMode;
+import io.erdma.node.driver.InstallerSettings;
 import java.math.BigDecimal;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -50,11 +52,26 @@ final class Parsers {
         }
     }
 
-    /** The Go agent's chart passes an empty mode when nobody chose one. */
-    static String driverMode(String text) throws InvalidValueException {
+    /** Empty, as the Go agent's chart passes it when nobody chose one: the node decides. */
+    static Optional<DriverMode> driverMode(String text) throws InvalidValueException {
         return text.isEmpty()
-                ? "default"
-                : oneOf("mode", "default", "compat", "ofed").parse(text);
+                ? Optional.empty()
+                : Optional.of(oneOf("mode", DriverMode.class).parse(text));
+    }
+
+    static String installerUrl(String text) throws InvalidValueException {
+        Optional<String> problem = text.isEmpty() ? Optional.empty() : InstallerSettings.problemWith(text);
+        if (problem.isPresent()) {
+            throw new InvalidValueException(problem.get());
+        }
+        return text;
+    }
+
+    static String sha256(String text) throws InvalidValueException {
+        if (!text.isEmpty() && !text.matches("[0-9a-fA-F]{64}")) {
+            throw new InvalidValueException("not a SHA-256 sum; use its 64 hexadecimal digits");
+        }
+        return text;
     }
 
     static Parser<Integer> integer(int least, int most) {

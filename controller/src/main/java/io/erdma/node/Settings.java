@@ -3,6 +3,7 @@ package io.erdma.node;
 import io.erdma.inventory.DeviceSelector;
 import io.erdma.node.Setting.Kind;
 import io.erdma.node.Setting.Parser;
+import io.erdma.node.driver.DriverMode;
 import io.erdma.node.log.LogFormat;
 import io.erdma.node.log.LogLevel;
 import io.erdma.plugin.CdiMode;
@@ -96,13 +97,50 @@ final class Settings {
             Parsers.oneOf("level", LogLevel.class),
             "debug, info, warn or error; changed while running by PUT /loglevel?level=LEVEL from the node itself.");
 
-    static final Setting<String> PREFER_DRIVER = later(
+    static final Setting<Optional<DriverMode>> PREFER_DRIVER = new Setting<>(
             "prefer-driver",
             Kind.VALUE_OR_EMPTY,
             "MODE",
-            "default",
+            "",
             Parsers::driverMode,
-            "Driver mode: default (iWARP), compat (RoCE-compatible) or ofed (for GPU nodes).");
+            true,
+            "Driver mode: default (iWARP), compat (RoCE-compatible) or ofed (for GPU nodes); empty: ofed where a GPU driver is present, else default.");
+    static final Setting<Boolean> MANAGE_DRIVER = new Setting<>(
+            "manage-driver",
+            Kind.FLAG,
+            "",
+            "true",
+            Parsers::bool,
+            true,
+            "Load the erdma driver, and load it anew in the preferred mode once nobody uses its devices; needs hostPID and CAP_SYS_MODULE.");
+    static final Setting<Boolean> INSTALL_DRIVER = flag(
+            "install-driver",
+            true,
+            "Install the erdma driver where the host has none; needs driver-url and driver-sha256.");
+    static final Setting<String> INSTALLER_VERSION = new Setting<>(
+            "erdma-installer-version",
+            Kind.VALUE_OR_EMPTY,
+            "VERSION",
+            "",
+            Parsers::text,
+            true,
+            "Version of the driver installer, which stands in for {version} in driver-url.");
+    static final Setting<String> DRIVER_URL = new Setting<>(
+            "driver-url",
+            Kind.VALUE_OR_EMPTY,
+            "URL",
+            "",
+            Parsers::installerUrl,
+            true,
+            "Where the driver installer is: a script, or a .tar.gz with an install.sh in it.");
+    static final Setting<String> DRIVER_SHA256 = new Setting<>(
+            "driver-sha256",
+            Kind.VALUE_OR_EMPTY,
+            "SUM",
+            "",
+            Parsers::sha256,
+            true,
+            "SHA-256 sum of what is at driver-url; nothing of another content is run.");
     static final Setting<Integer> JUMBO_FRAME_MTU = later(
             "jumbo-frame-mtu",
             Kind.VALUE,
@@ -124,14 +162,6 @@ final class Settings {
             "",
             Parsers::localEris,
             "Which local devices to offer on which instance.");
-    static final Setting<String> INSTALLER_VERSION = later(
-            "erdma-installer-version",
-            Kind.VALUE_OR_EMPTY,
-            "VERSION",
-            "",
-            Parsers::text,
-            "Version of the driver installer.");
-
     /** In the order of the help and of the README. */
     static final List<Setting<?>> ALL = List.of(
             RESOURCE_NAME,
@@ -152,10 +182,14 @@ final class Settings {
             LOG_FORMAT,
             LOG_LEVEL,
             PREFER_DRIVER,
+            MANAGE_DRIVER,
+            INSTALL_DRIVER,
+            INSTALLER_VERSION,
+            DRIVER_URL,
+            DRIVER_SHA256,
             JUMBO_FRAME_MTU,
             LOCAL_ERI_DISCOVERY,
-            EXPOSED_LOCAL_ERIS,
-            INSTALLER_VERSION);
+            EXPOSED_LOCAL_ERIS);
 
     private Settings() {}
 

@@ -5,17 +5,23 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.erdma.inventory.DeviceSelector;
+import io.erdma.node.driver.DriverMode;
+import io.erdma.node.driver.DriverSettings;
+import io.erdma.node.driver.InstallerSettings;
 import io.erdma.node.log.LogFormat;
 import io.erdma.node.log.LogLevel;
 import io.erdma.plugin.CdiMode;
 import java.io.IOException;
+import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -83,7 +89,10 @@ class AgentConfigReaderTest {
                           --prefer-driver=ofde (command line): unknown mode; use default, compat or ofed""");
     }
 
-    static final List<Setting<?>> SETTINGS = Settings.ALL;
+    /** All but the one that needs others. */
+    static final List<Setting<?>> SETTINGS = Settings.ALL.stream()
+            .filter(setting -> !setting.equals(Settings.INSTALL_DRIVER))
+            .toList();
 
     /** A value other than the default for each setting. */
     private static String otherValue(Setting<?> setting) {
@@ -99,6 +108,9 @@ class AgentConfigReaderTest {
             case "log-format" -> "json";
             case "log-level" -> "debug";
             case "prefer-driver" -> "ofed";
+            case "manage-driver" -> "false";
+            case "driver-url" -> "https://example.com/erdma-{version}.tar.gz";
+            case "driver-sha256" -> "0123456789abcdef".repeat(4);
             case "jumbo-frame-mtu" -> "9000";
             case "exposed-local-eris" -> "i-* erdma_*";
             case "erdma-installer-version" -> "1.4.0";
@@ -210,7 +222,45 @@ class AgentConfigReaderTest {
                 .containsExactly(
                         "--zap-devel has no effect here",
                         "--zap-stacktrace-level has no effect here",
-                        "--zap-time-encoding has no effect here");
+                        "--zap-time-encoding has no effect here",
+                        "--erdma-installer-version has no effect without --install-driver");
+        assertThat(config.driver()).isEqualTo(new DriverSettings(Optional.empty(), true, Optional.empty()));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"default,DEFAULT", "compat,COMPAT", "ofed,OFED"})
+    void readsThePreferredDriverMode(String text, DriverMode mode) throws ConfigurationException {
+        assertThat(read("--prefer-driver=" + text).driver().preference()).contains(mode);
+    }
+
+    @Test
+    void installsADriverOnlyFromAUrlWithAVersionAndAChecksum() throws ConfigurationException {
+        String url = "--driver-url=https://example.com/erdma-{version}.tar.gz";
+        String sum = "ab".repeat(32);
+
+        assertThat(problems("--install-driver"))
+                .hasSize(2)
+                .anyMatch(problem -> problem.contains("there is no URL"))
+                .anyMatch(problem -> problem.contains("there is no checksum"));
+        assertThat(problems("--install-driver", url, "--driver-sha256=" + sum))
+                .containsExactly("--install-driver=true: the URL asks for a version; set --erdma-installer-version");
+        assertThat(problems(
+                        "--install-driver",
+                        "--manage-driver=false",
+                        url,
+                        "--erdma-installer-version=1.5.9",
+                        "--driver-sha256=" + sum))
+                .containsExactly("--install-driver=true: --manage-driver=false forbids it; set only one of them");
+        assertThat(problems("--driver-url=ftp://example.com/x", "--driver-sha256=abc"))
+                .hasSize(2);
+        assertThat(read(
+                                "--install-driver",
+                                url,
+                                "--erdma-installer-version=1.5.9",
+                                "--driver-sha256=" + sum.toUpperCase(Locale.ROOT))
+                        .driver()
+                        .installer())
+                .contains(new InstallerSettings(URI.create("https://example.com/erdma-1.5.9.tar.gz"), sum));
     }
 
     @Test

@@ -26,6 +26,7 @@ final class RdmaMessages {
     static final int GET_RESOURCES = DEVICE_CLIENT | 9;
     static final int GET_QUEUE_PAIRS = DEVICE_CLIENT | 10;
     static final int GET_CHARACTER_DEVICE = DEVICE_CLIENT | 15;
+    static final int GET_CONTEXTS = DEVICE_CLIENT | 22;
 
     /** Multicast group of device changes (kernel 6.12 on). */
     static final int GROUP_NOTIFY = 4;
@@ -51,6 +52,7 @@ final class RdmaMessages {
     private static final int OWNER_KERNEL_NAME = 29;
     private static final int NETDEV_INDEX = 50;
     private static final int NETDEV_NAME = 51;
+    private static final int CONTEXT_NUMBER = 64;
     private static final int NETNS_MODE = 66;
     private static final int PROTOCOL = 67;
     private static final int CHARACTER_DEVICE_TYPE = 69;
@@ -58,6 +60,8 @@ final class RdmaMessages {
     private static final int CHARACTER_DEVICE_ABI = 71;
     private static final int CHARACTER_DEVICE = 72;
     private static final int DRIVER_ID = 73;
+    private static final int CONTEXTS = 86;
+    private static final int CONTEXT = 87;
 
     private RdmaMessages() {}
 
@@ -176,5 +180,25 @@ final class RdmaMessages {
             }
         }
         return pairs;
+    }
+
+    static List<RdmaContext> contexts(NetlinkMessage message) {
+        Attributes attributes = message.attributes(0);
+        OptionalInt device = attributes.number(DEVICE_INDEX);
+        var contexts = new ArrayList<RdmaContext>();
+        for (Attributes table : attributes.everyNested(CONTEXTS)) {
+            for (Attributes entry : table.everyNested(CONTEXT)) {
+                OptionalInt number = entry.number(CONTEXT_NUMBER);
+                if (device.isEmpty() || number.isEmpty()) {
+                    continue;
+                }
+                OptionalInt pid = entry.number(OWNER_PID);
+                contexts.add(new RdmaContext(
+                        device.getAsInt(),
+                        Integer.toUnsignedLong(number.getAsInt()),
+                        pid.isEmpty() ? OptionalLong.empty() : OptionalLong.of(pid.getAsInt())));
+            }
+        }
+        return contexts;
     }
 }

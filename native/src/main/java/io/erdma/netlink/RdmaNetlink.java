@@ -113,6 +113,28 @@ public final class RdmaNetlink implements AutoCloseable {
     }
 
     /**
+     * Open verbs contexts with their owners; empty when the kernel does not tell (before 5.9), which {@link #resources}
+     * does not mean: its count "ctx" is older.
+     */
+    public Optional<List<RdmaContext>> contexts(int deviceIndex) throws NativeException {
+        try {
+            return Optional.of(requests
+                    .dump(
+                            "RDMA_NLDEV_CMD_RES_CTX_GET",
+                            RdmaMessages.GET_CONTEXTS,
+                            RdmaMessages.aboutDevice(deviceIndex))
+                    .stream()
+                    .flatMap(message -> RdmaMessages.contexts(message).stream())
+                    .toList());
+        } catch (NativeException e) {
+            return switch (e.errno()) {
+                case Errno.EINVAL, Errno.EOPNOTSUPP -> Optional.empty();
+                default -> throw e;
+            };
+        }
+    }
+
+    /**
      * Descriptor that becomes readable when devices appear, vanish or are renamed, where the kernel notifies (6.12 on);
      * on others nothing ever comes, which can't be told apart, so callers keep a slow re-scan. Empty when the group
      * could not be joined.

@@ -103,6 +103,15 @@ class RdmaMessagesTest {
     }
 
     @Test
+    void readsWhoHoldsContextsAndThatTheOwnerOfOneIsOutOfSight() throws NetlinkFormatException {
+        // device 1; a table of two entries: context 0 of pid 4711, context 7 without a pid
+        assertThat(RdmaMessages.contexts(byHand("0800010001000000" + "24005680" + "14005780" + "0800400000000000"
+                        + "08001c0067120000" + "0c005780" + "0800400007000000")))
+                .containsExactly(
+                        new RdmaContext(1, 0, OptionalLong.of(4711)), new RdmaContext(1, 7, OptionalLong.empty()));
+    }
+
+    @Test
     void readsAnErdmaDeviceWrittenByHand() throws NetlinkFormatException {
         // index 4, name "erdma_0", one port, GUID in host order, node type 4, protocol "iw"
         assertThat(RdmaMessages.device(byHand("0800010004000000" + "0c0002006572646d615f3000" + "0800030001000000"
@@ -137,6 +146,7 @@ class RdmaMessagesTest {
         assertThat(RdmaMessages.port(empty)).isEmpty();
         assertThat(RdmaMessages.characterDevice(empty)).isEmpty();
         assertThat(RdmaMessages.queuePairs(empty)).isEmpty();
+        assertThat(RdmaMessages.contexts(empty)).isEmpty();
         assertThat(RdmaMessages.resources(empty)).isEmpty();
     }
 

@@ -80,6 +80,14 @@ public final class RdmaNetlinkProbe {
                         .orElse("-"));
         Map<String, Long> resources = new TreeMap<>(rdma.resources(device.index()));
         out.println("resources " + device.name() + " " + resources);
+        rdma.contexts(device.index())
+                .ifPresentOrElse(
+                        contexts -> contexts.forEach(context -> out.printf(
+                                "ctx %s number=%d owner=%s%n",
+                                device.name(),
+                                context.number(),
+                                context.pid().isPresent() ? context.pid().getAsLong() : "-")),
+                        () -> out.println("ctx " + device.name() + " untold"));
         for (RdmaQueuePair pair : rdma.queuePairs(device.index())) {
             out.printf(
                     "qp %s/%d number=%d type=%d state=%d owner=%s%n",

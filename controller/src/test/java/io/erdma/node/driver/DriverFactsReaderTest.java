@@ -1,0 +1,226 @@
+package io.erdma.node.driver;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.erdma.inventory.NodePaths;
+import io.erdma.node.driver.DeviceUsers.UsingProcess;
+import io.erdma.node.pods.PodShares.Answer;
+import io.erdma.node.pods.PodShares.Holder;
+import io.erdma.sysfs.NodeFixture;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class DriverFactsReaderTest {
+    private static final long SELF = 77;
+    private static final Answer NO_PODS = new Answer.Known(List.of());
+
+    @TempDir
+    private Path directory;
+
+    private final List<OptionalLong> contexts = new ArrayList<>();
+    private Answer pods = NO_PODS;
+
+    private DriverFactsReader reader() {
+        return reader(devices -> contexts);
+    }
+
+    private DriverFactsReader reader(OpenContexts open) {
+        NodePaths paths = new NodePaths(directory.resolve("sys"), directory.resolve("dev"), directory.resolve("etc"));
+        return new DriverFactsReader(
+                paths, directory.resolve("proc"), HostCommands.direct(), open, () -> pods, SELF, true);
+    }
+
+    private NodeFixture node() throws IOException {
+        NodeFixture node = NodeFixture.lay(NodeFixture.ERDMA_COMPAT, directory);
+        Files.createDirectories(directory.resolve("proc"));
+        node.write("module/erdma/initstate", "live\n");
+        node.write("module/erdma/refcnt", "0\n");
+        node.write("module/erdma/parameters/compat_mode", "Y\n");
+        return node;
+    }
+
+    private void process(long pid, String command, String... descriptors) throws IOException {
+        Path process = directory.resolve("proc").resolve(Long.toString(pid));
+        Files.createDirectories(process.resolve("fd"));
+        Files.writeString(process.resolve("comm"), command + "\n");
+        for (int i = 0; i < descriptors.length; i++) {
+            Files.createSymbolicLink(process.resolve("fd").resolve(Integer.toString(i + 3)), Path.of(descriptors[i]));
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"Y, true", "N, false"})
+    void readsTheModeOfALoadedModule(String text, boolean compat) throws IOException {
+        node().write("module/erdma/parameters/compat_mode", text + "\n");
+        assertThat(reader().read().module())
+                .isEqualTo(new DriverModule.Loaded(Optional.of(compat), true, 0, List.of()));
+    }
+
+    @Test
+    void takesAModuleWithoutTheParameterAsOfUnknownModeAndNotAsN() throws IOException {
+        node().remove("module/erdma/parameters");
+        assertThat(reader().read().module()).isEqualTo(new DriverModule.Loaded(Optional.empty(), true, 0, List.of()));
+    }
+
+    @Test
+    void tellsABuiltInDriverFromAModule() throws IOException {
+        NodeFixture node = node();
+        node.remove("module/erdma/initstate");
+        node.remove("module/erdma/refcnt");
+        assertThat(reader().read().module()).isEqualTo(new DriverModule.Loaded(Optional.of(true), false, 0, List.of()));
+    }
+
+    @Test
+    void seesAModuleOnItsWayInOrOut() throws IOException {
+        NodeFixture node = node();
+        node.write("module/erdma/initstate", "going\n");
+        assertThat(reader().read().module()).isEqualTo(new DriverModule.Changing("going"));
+        node.remove("module/erdma");
+        assertThat(reader().read().module()).isEqualTo(new DriverModule.Absent());
+    }
+
+    @Test
+    void readsReferencesAndHolders() throws IOException {
+        NodeFixture node = node();
+        node.write("module/erdma/refcnt", "3\n");
+        node.write("module/erdma/holders/erdma_test/x", "");
+        assertThat(reader().read().module())
+                .isEqualTo(new DriverModule.Loaded(Optional.of(true), true, 3, List.of("erdma_test")));
+    }
+
+    @Test
+    void countsErdmaFunctionsAndNoOthers() throws IOException {
+        NodeFixture node = node();
+        node.remove("bus/pci/devices");
+        node.write("bus/pci/devices/0000:00:07.0/vendor", "0x1ded\n");
+        node.write("bus/pci/devices/0000:00:07.0/device", "0x107f\n");
+        node.write("bus/pci/devices/0000:00:08.0/vendor", "0x1ded\n");
+        node.write("bus/pci/devices/0000:00:08.0/device", "0x5007\n");
+        node.write("bus/pci/devices/0000:00:09.0/vendor", "0x15b3\n");
+        node.write("bus/pci/devices/0000:00:09.0/device", "0x107f\n");
+        assertThat(reader().read().pciFunctions()).isEqualTo(1);
+    }
+
+    @Test
+    void aDeviceIsReadyWithItsUverbsNodeAndNotBefore() throws IOException {
+        NodeFixture node = node();
+        assertThat(reader().read().devices()).containsExactly("erdma_0", "erdma_1");
+        node.removeDeviceNode("infiniband/uverbs1");
+        assertThat(reader().read().devices()).containsExactly("erdma_1");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"proc/driver/nvidia/version", "sys/module/nvidia/refcnt"})
+    void knowsAGpuNodeByItsDriver(String file) throws IOException {
+        node();
+        assertThat(reader().read().gpuDriver()).isFalse();
+        Path sign = directory.resolve(file);
+        Files.createDirectories(sign.getParent());
+        Files.writeString(sign, "NVRM version\n");
+        assertThat(reader().read().gpuDriver()).isTrue();
+    }
+
+    @Test
+    void knowsAContainerOptimisedSystemByItsKernel() throws IOException {
+        node();
+        Files.createDirectories(directory.resolve("proc/sys/kernel"));
+        Files.writeString(directory.resolve("proc/sys/kernel/osrelease"), Facts.CONTAINER_OS + "\n");
+        assertThat(reader().read().containerOptimised()).isTrue();
+    }
+
+    @Test
+    void doesNotCountItsOwnContextsAndFiles() throws IOException {
+        NodeFixture node = node();
+        node.write("module/erdma/refcnt", "2\n");
+        contexts.add(OptionalLong.of(SELF));
+        contexts.add(OptionalLong.of(SELF));
+        process(SELF, "java", "/dev/infiniband/uverbs0", "/dev/infiniband/uverbs1", "/dev/null");
+        assertThat(reader().read().users()).isEqualTo(DeviceUsers.NONE);
+    }
+
+    @Test
+    void namesEachProcessOnceWhetherTheKernelOrItsFilesTellOfIt() throws IOException {
+        NodeFixture node = node();
+        node.write("module/erdma/refcnt", "2\n");
+        contexts.add(OptionalLong.of(4711));
+        process(4711, "python3", "/dev/infiniband/uverbs0");
+        process(4712, "ib_write_bw", "/dev/infiniband/uverbs1");
+        process(4713, "other", "/dev/infiniband/uverbs9", "/dev/infiniband/rdma_cm");
+        assertThat(reader().read().users())
+                .isEqualTo(new DeviceUsers(
+                        List.of(new UsingProcess(4711, "python3"), new UsingProcess(4712, "ib_write_bw")),
+                        List.of(),
+                        List.of()));
+    }
+
+    @Test
+    void aReferenceThatNobodyAccountsForIsAUserToo() throws IOException {
+        node().write("module/erdma/refcnt", "3\n");
+        process(4711, "python3", "/dev/infiniband/uverbs0");
+        assertThat(reader().read().users().others()).singleElement().asString().startsWith("2 of processes");
+    }
+
+    @Test
+    void aContextWithoutAnOwnerInSightIsAUser() throws IOException {
+        node();
+        contexts.add(OptionalLong.empty());
+        assertThat(reader().read().users().others()).singleElement().asString().startsWith("1 of processes");
+    }
+
+    @Test
+    void aKernelThatDoesNotTellMakesTheDriverInUse() throws IOException {
+        node();
+        DriverFactsReader reader = reader(devices -> {
+            throw new IOException("EPERM");
+        });
+        assertThat(reader.read().users().inUse()).isTrue();
+    }
+
+    @Test
+    void asksOnlyForContextsOfItsOwnDevices() throws IOException {
+        node().write("class/infiniband/mlx5_0/node_type", "1: CA\n");
+        List<String> asked = new ArrayList<>();
+        reader(devices -> {
+                    asked.addAll(devices);
+                    return List.of();
+                })
+                .read();
+        assertThat(asked).containsExactly("erdma_0", "erdma_1");
+    }
+
+    @Test
+    void namesPodsThatHoldSharesOnceEach() throws IOException {
+        node();
+        pods = new Answer.Known(List.of(
+                new Holder("default", "train", "worker", List.of("erdma_0/1")),
+                new Holder("default", "train", "sidecar", List.of("erdma_0/2")),
+                new Holder("lab", "train", "worker", List.of("erdma_1/7"))));
+        assertThat(reader().read().users().pods()).containsExactly("default/train", "lab/train");
+    }
+
+    @Test
+    void unreadablePodSharesCountAsInUse() throws IOException {
+        node();
+        pods = new Answer.Unreadable("no socket");
+        assertThat(reader().read().users().summary()).isEqualTo("1 user: possibly pods: no socket");
+    }
+
+    @Test
+    void readsANodeWithoutAnything() {
+        DriverFacts facts = reader().read();
+        assertThat(facts.module()).isEqualTo(new DriverModule.Absent());
+        assertThat(facts.pciFunctions()).isZero();
+        assertThat(facts.devices()).isEmpty();
+        assertThat(facts.users()).isEqualTo(DeviceUsers.NONE);
+        assertThat(facts.kernel()).isEqualTo("unknown");
+    }
+}
