@@ -135,7 +135,7 @@ class ArchitectureTest {
             .whereLayer("plugin")
             .mayOnlyBeAccessedByLayers("node", "cli")
             .whereLayer("node")
-            .mayOnlyBeAccessedByLayers("cli")
+            .mayOnlyBeAccessedByLayers("doctor", "cli")
             .whereLayer("doctor")
             .mayOnlyBeAccessedByLayers("cli");
 

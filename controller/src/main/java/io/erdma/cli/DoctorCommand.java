@@ -3,13 +3,15 @@ package io.erdma.cli;
 import static java.util.Objects.requireNonNull;
 
 import io.erdma.doctor.Facts;
-import io.erdma.doctor.Facts.Preference;
 import io.erdma.doctor.Facts.Wanted;
 import io.erdma.doctor.PortRange;
 import io.erdma.doctor.Report;
 import io.erdma.inventory.DeviceSelector;
+import io.erdma.node.driver.DriverMode;
 import io.erdma.verbs.Verbs;
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -60,6 +62,15 @@ final class DoctorCommand implements Callable<Integer> {
 
     @Option(names = "--inside-pod", description = "Look from the pod's side, also where that can't be told by itself.")
     private boolean insidePod;
+
+    @Option(
+            names = "--bundle",
+            paramLabel = "FILE",
+            description = {
+                "Also write a zip file for a support case: the report, sysfs of the RDMA devices, what netlink told,"
+                        + " versions, the agent's metrics. Keys, tokens and passwords are left out. The file must not exist."
+            })
+    private Optional<Path> bundle = Optional.empty();
 
     @Option(
             names = "--device-selector",
@@ -133,21 +144,36 @@ final class DoctorCommand implements Callable<Integer> {
         List<DeviceSelector> selectors = deviceSelectors.stream()
                 .map(text -> valid("--device-selector", text, DeviceSelector::parse))
                 .toList();
+        DoctorSources sources = DoctorSources.live(verbsLibrary, paths, environment);
+        if (bundle.isPresent() && Files.exists(bundle.get(), LinkOption.NOFOLLOW_LINKS)) {
+            throw new ParameterException(
+                    spec.commandLine(), "--bundle: " + bundle.get() + " exists already; name another file");
+        }
 
-        Facts facts = new DoctorReader(paths, verbsLibrary, selectors, environment).read(insidePod, wanted, agent);
+        Facts facts = new DoctorReader(paths, sources, selectors, environment).read(insidePod, wanted, agent);
         Report report = Report.of(facts);
         console.print(json ? DoctorJson.format(report) : DoctorText.format(report, verbose));
+        if (bundle.isPresent()) {
+            DoctorBundle gathered =
+                    DoctorBundle.of(facts, report, paths, sources, agent, environment);
+            try {
+                gathered.write(bundle.get());
+            } catch (IOException e) {
+                console.complain("doctor: cannot write the bundle " + bundle.get() + ": " + e);
+                return ExitCode.INTERNAL;
+            }
+        }
         return report.exitCode();
     }
 
-    private Optional<Preference> mode() {
+    private Optional<DriverMode> mode() {
         return preferDriver.isEmpty()
                 ? Optional.empty()
                 : Optional.of(valid(
                         "--prefer-driver",
                         preferDriver,
-                        text -> Stream.of(Preference.values())
-                                .filter(preference -> preference.word().equals(text))
+                        text -> Stream.of(DriverMode.values())
+                                .filter(preference -> preference.toString().equals(text))
                                 .findFirst()
                                 .orElseThrow(() -> new IllegalArgumentException(
                                         "'" + text + "' is not default, compat or ofed"))));

@@ -13,20 +13,17 @@ import io.erdma.doctor.Facts.Devices;
 import io.erdma.doctor.Facts.Gid;
 import io.erdma.doctor.Facts.GidKind;
 import io.erdma.doctor.Facts.Libraries;
-import io.erdma.doctor.Facts.Network;
 import io.erdma.doctor.Facts.Opening;
 import io.erdma.doctor.Facts.Vantage;
 import io.erdma.doctor.Facts.Wanted;
 import io.erdma.health.HealthCheck;
 import io.erdma.inventory.DeviceInventory;
 import io.erdma.inventory.DeviceSelector;
-import io.erdma.inventory.LiveSources;
 import io.erdma.inventory.NodeSources;
 import io.erdma.inventory.SourceStatus;
 import io.erdma.inventory.SourceStatus.Source;
 import io.erdma.libc.NativeException;
 import io.erdma.netlink.RdmaNetlink.NetnsMode;
-import io.erdma.netlink.RtNetlink;
 import io.erdma.sysfs.SysfsTree;
 import io.erdma.verbs.GidEntry;
 import io.erdma.verbs.NodeType;
@@ -55,15 +52,18 @@ final class DoctorReader {
     private static final String NCCL = "NCCL_";
 
     private final DoctorPaths paths;
-    private final String verbsLibrary;
+    private final DoctorSources sources;
     private final List<DeviceSelector> selectors;
     private final Map<String, String> environment;
 
     /** @param environment of the process to judge */
     DoctorReader(
-            DoctorPaths paths, String verbsLibrary, List<DeviceSelector> selectors, Map<String, String> environment) {
+            DoctorPaths paths,
+            DoctorSources sources,
+            List<DeviceSelector> selectors,
+            Map<String, String> environment) {
         this.paths = requireNonNull(paths, "paths is null");
-        this.verbsLibrary = requireNonNull(verbsLibrary, "verbsLibrary is null");
+        this.sources = requireNonNull(sources, "sources is null");
         this.selectors = List.copyOf(selectors);
         this.environment = Map.copyOf(environment);
     }
@@ -82,7 +82,7 @@ final class DoctorReader {
                 explanation.map(this::devices).map(Fact::known).orElseGet(() -> late("the RDMA devices")),
                 explanation.map(DoctorReader::netnsMode).orElseGet(() -> late("RDMA netlink")),
                 libraries(),
-                ask("the network", DoctorReader::network),
+                ask("the network", sources.network()),
                 ask("this process", () -> processes.locking("self")),
                 ask("the processes", processes::services),
                 environment.entrySet().stream()
@@ -114,25 +114,14 @@ final class DoctorReader {
     }
 
     private Libraries libraries() {
-        VerbsFiles files = VerbsFiles.find(
-                verbsLibrary,
-                VerbsFiles.directories(
-                        Optional.ofNullable(environment.get("LD_LIBRARY_PATH")), System.getProperty("os.arch")));
+        VerbsFiles files = sources.files();
         return new Libraries(files.library(), files.version(), files.erdmaProvider());
-    }
-
-    private static Fact<Network> network() {
-        try (RtNetlink netlink = RtNetlink.open()) {
-            return Fact.known(new Network(netlink.links(), netlink.addresses(), netlink.routes()));
-        } catch (NativeException e) {
-            return Fact.unknown(e.getMessage());
-        }
     }
 
     private NodeExplanation explain() {
         List<DeviceReading> readings = new ArrayList<>();
         try {
-            Verbs verbs = Verbs.load(verbsLibrary);
+            Verbs verbs = Verbs.load(sources.verbsLibrary());
             DevinfoReader reader = new DevinfoReader(verbs, new SysfsTree(paths.sys()));
             for (VerbsDevice device : verbs.devices()) {
                 readings.add(Patience.within(
@@ -145,12 +134,12 @@ final class DoctorReader {
             // The scan meets the same, and keeps it among its sources.
             readings.clear();
         }
-        try (NodeSources sources = new LiveSources(verbsLibrary, paths.node())) {
+        try (NodeSources node = sources.node().get()) {
             return new NodeExplainer(
-                            sources,
+                            node,
                             paths.node(),
                             selectors,
-                            snapshot -> HealthCheck.once(snapshot, sources, Clock.systemUTC(), PATIENCE))
+                            snapshot -> HealthCheck.once(snapshot, node, Clock.systemUTC(), PATIENCE))
                     .explain(readings);
         }
     }

@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -44,6 +45,14 @@ record VerbsFiles(Optional<Path> library, Optional<String> version, Optional<Pat
             directories.add(Path.of(directory));
         }
         return directories;
+    }
+
+    /** @param environment of the process that would load it */
+    static VerbsFiles here(String library, Map<String, String> environment) {
+        return find(
+                library,
+                directories(
+                        Optional.ofNullable(environment.get("LD_LIBRARY_PATH")), System.getProperty("os.arch")));
     }
 
     /** @param library a soname, or the path of a file */

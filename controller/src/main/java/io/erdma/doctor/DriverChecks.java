@@ -6,7 +6,7 @@ import io.erdma.doctor.Facts.ErdmaModule;
 import io.erdma.doctor.Facts.Kernel;
 import io.erdma.doctor.Facts.Libraries;
 import io.erdma.doctor.Facts.PciFunction;
-import io.erdma.doctor.Facts.Preference;
+import io.erdma.node.driver.DriverMode;
 import io.erdma.verbs.NodeType;
 import java.util.List;
 import java.util.Optional;
@@ -30,7 +30,10 @@ final class DriverChecks {
         return List.of(
                 switch (facts.pciFunctions()) {
                     case Fact.Unknown<List<PciFunction>>(String why) ->
-                        Finding.notSeen(why, "mount sysfs, or name where it is with --sysfs-root");
+                        othersChosen(facts)
+                                .map(Finding::skipped)
+                                .orElseGet(() ->
+                                        Finding.notSeen(why, "mount sysfs, or name where it is with --sysfs-root"));
                     case Fact.Known<List<PciFunction>>(List<PciFunction> functions) ->
                         functions.isEmpty()
                                 ? noFunction(facts)
@@ -140,11 +143,11 @@ final class DriverChecks {
                 .map(compat -> "compat_mode=" + (compat ? "Y" : "N"))
                 .orElse("the driver has no compat_mode; the device's type tells");
         String inForce = (roceLike.get() ? "RoCE-compatible" : "iWARP") + " (" + source + ")";
-        Optional<Preference> wanted = facts.wanted().mode();
-        if (wanted.isPresent() && wanted.get().wantsCompatMode() != roceLike.get()) {
+        Optional<DriverMode> wanted = facts.wanted().mode();
+        if (wanted.isPresent() && wanted.get().compatMode() != roceLike.get()) {
             return List.of(notInForce(inForce, wanted.get(), parameter.isPresent()));
         }
-        String asWanted = wanted.map(mode -> ", as '" + mode.word() + "' wants").orElse("");
+        String asWanted = wanted.map(mode -> ", as '" + mode + "' wants").orElse("");
         if (roceLike.get()) {
             return List.of(Finding.pass(inForce + asWanted + ": NCCL can use it"));
         }
@@ -164,15 +167,15 @@ final class DriverChecks {
                         : Finding.pass(consequence));
     }
 
-    private static Finding notInForce(String inForce, Preference wanted, boolean switchable) {
-        String statement = inForce + " is in force, and '" + wanted.word() + "' wants "
-                + (wanted.wantsCompatMode() ? "RoCE-compatible" : "iWARP");
+    private static Finding notInForce(String inForce, DriverMode wanted, boolean switchable) {
+        String statement = inForce + " is in force, and '" + wanted + "' wants "
+                + (wanted.compatMode() ? "RoCE-compatible" : "iWARP");
         return switchable
                 ? Finding.fail(
                         statement,
                         "end the pods that use eRDMA, since the module can't be unloaded while a process holds a device;"
                                 + " then unload it and load it again: rmmod erdma; modprobe erdma compat_mode="
-                                + (wanted.wantsCompatMode() ? "Y" : "N")
+                                + (wanted.compatMode() ? "Y" : "N")
                                 + ". Peers in the other mode can't be reached.")
                 : Finding.fail(
                         statement, "install Alibaba Cloud's driver: the kernel's own one has no parameter to switch");

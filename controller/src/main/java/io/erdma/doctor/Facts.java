@@ -8,6 +8,7 @@ import io.erdma.netlink.Link;
 import io.erdma.netlink.MacAddress;
 import io.erdma.netlink.RdmaNetlink.NetnsMode;
 import io.erdma.netlink.Route;
+import io.erdma.node.driver.DriverMode;
 import io.erdma.verbs.PortState;
 import java.nio.file.Path;
 import java.util.List;
@@ -47,34 +48,13 @@ public record Facts(
         }
     }
 
-    /** The driver mode, by what the operator calls it. */
-    public enum Preference {
-        DEFAULT("default"),
-        COMPAT("compat"),
-        OFED("ofed");
-
-        private final String word;
-
-        Preference(String word) {
-            this.word = word;
-        }
-
-        public String word() {
-            return word;
-        }
-
-        boolean wantsCompatMode() {
-            return this != DEFAULT;
-        }
-    }
-
     /**
      * What the operator asked for.
      *
      * @param mode absent when nobody told the doctor
      * @param nodePorts of the cluster
      */
-    public record Wanted(Optional<Preference> mode, PortRange nodePorts) {}
+    public record Wanted(Optional<DriverMode> mode, PortRange nodePorts) {}
 
     /**
      * The kernel.

@@ -26,7 +26,7 @@ final class GidChecks {
             return unset(device, "not set, and NCCL 2.21 and newer choose by themselves");
         }
         if (!value.get().matches("[-+]?[0-9]{1,9}")) {
-            return Finding.fail(VARIABLE + "='" + value.get() + "' is not a number", advice(device))
+            return Finding.fail("'" + value.get() + "' is not a number", advice(device))
                     .because(table(device));
         }
         int index = Integer.parseInt(value.get());
@@ -35,7 +35,7 @@ final class GidChecks {
         }
         if (device.gids().isEmpty()) {
             return Finding.notSeen(
-                    "its GID table can't be read, so " + VARIABLE + "=" + index + " can't be judged",
+                    "its GID table can't be read, so that " + index + " can't be judged",
                     "leave " + VARIABLE + " unset");
         }
         Optional<Gid> chosen =
@@ -45,12 +45,12 @@ final class GidChecks {
                     device.gidSlots().isPresent() && index >= device.gidSlots().getAsInt()
                             ? "the table has " + slots(device.gidSlots().getAsInt())
                             : "that slot is empty";
-            return Finding.fail(VARIABLE + "=" + index + " names no GID: " + where, advice(device))
+            return Finding.fail(index + " names no GID: " + where, advice(device))
                     .because(table(device));
         }
         if (chosen.get().linkLocal()) {
             return Finding.fail(
-                            VARIABLE + "=" + index + " names a link-local GID, which other hosts can't reach",
+                            index + " names a link-local GID, which other hosts can't reach",
                             advice(device))
                     .because(table(device));
         }

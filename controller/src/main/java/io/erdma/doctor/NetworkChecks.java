@@ -53,8 +53,7 @@ final class NetworkChecks {
         return mac.isPresent()
                 ? Finding.fail(
                                 "none with hardware address " + mac.get() + " in this network namespace",
-                                "on a host's own network: " + TERWAY
-                                        + "; otherwise attach the ERI again. In a pod: run this in the host's network.")
+                                TERWAY + "; otherwise attach the ERI again")
                         .because(
                                 "the GUID " + device.found().device().nodeGuid() + " is made of that address",
                                 "interfaces here: " + names)
@@ -117,7 +116,7 @@ final class NetworkChecks {
                 .toList();
         if (own.isEmpty()) {
             return Finding.warn(
-                    link.name() + " has none, so peers can't reach it and its GIDs are link-local",
+                    link.name() + " has none, so no peer reaches it",
                     "the agent gives the address that the controller or the instance's metadata tells; its log says what it"
                             + " waits for");
         }

@@ -30,8 +30,8 @@ import io.erdma.doctor.Facts.Locking;
 import io.erdma.doctor.Facts.MemoryLimit;
 import io.erdma.doctor.Facts.Opening;
 import io.erdma.doctor.Facts.PciFunction;
-import io.erdma.doctor.Facts.Preference;
 import io.erdma.netlink.RdmaNetlink.NetnsMode;
+import io.erdma.node.driver.DriverMode;
 import io.erdma.verbs.NodeType;
 import io.erdma.verbs.PortState;
 import java.nio.file.Path;
@@ -136,27 +136,27 @@ class ChecksTest {
                 when("compat, nobody asked", s -> {}, "driver-mode", PASS, "compat_mode=Y", "NCCL can use it"),
                 when(
                         "compat, as wanted",
-                        s -> s.mode = Optional.of(Preference.OFED),
+                        s -> s.mode = Optional.of(DriverMode.OFED),
                         "driver-mode",
                         PASS,
                         "as 'ofed' wants"),
                 when(
                         "compat in force, default wanted",
-                        s -> s.mode = Optional.of(Preference.DEFAULT),
+                        s -> s.mode = Optional.of(DriverMode.DEFAULT),
                         "driver-mode",
                         FAIL,
                         "'default' wants iWARP",
                         "compat_mode=N"),
                 when(
                         "iWARP in force, compat wanted",
-                        iwarp.andThen(s -> s.mode = Optional.of(Preference.COMPAT)),
+                        iwarp.andThen(s -> s.mode = Optional.of(DriverMode.COMPAT)),
                         "driver-mode",
                         FAIL,
                         "'compat' wants RoCE-compatible",
                         "rmmod erdma; modprobe erdma compat_mode=Y"),
                 when(
                         "the kernel's own driver can't be switched",
-                        inTreeIwarp.andThen(s -> s.mode = Optional.of(Preference.OFED)),
+                        inTreeIwarp.andThen(s -> s.mode = Optional.of(DriverMode.OFED)),
                         "driver-mode",
                         FAIL,
                         "the device's type tells",

@@ -17,7 +17,6 @@ import io.erdma.doctor.Facts.MemoryLimit;
 import io.erdma.doctor.Facts.Network;
 import io.erdma.doctor.Facts.Opening;
 import io.erdma.doctor.Facts.PciFunction;
-import io.erdma.doctor.Facts.Preference;
 import io.erdma.doctor.Facts.Vantage;
 import io.erdma.doctor.Facts.Wanted;
 import io.erdma.inventory.InventorySnapshot.Found;
@@ -28,6 +27,7 @@ import io.erdma.netlink.MacAddress;
 import io.erdma.netlink.RdmaNetlink.NetnsMode;
 import io.erdma.netlink.Route;
 import io.erdma.verbs.NodeGuid;
+import io.erdma.node.driver.DriverMode;
 import io.erdma.verbs.NodeType;
 import io.erdma.verbs.PortState;
 import java.nio.file.Path;
@@ -47,7 +47,7 @@ final class Situation {
     static final int SECONDARY = 3;
 
     Side side = Side.NODE;
-    Optional<Preference> mode = Optional.empty();
+    Optional<DriverMode> mode = Optional.empty();
     PortRange nodePorts = PortRange.NODE_PORTS;
     Fact<Kernel> kernel = kernel(Optional.of(module(Optional.of(true), true)), false);
     Fact<List<PciFunction>> functions = Fact.known(List.of(new PciFunction("0000:00:07.0", Optional.of("erdma"))));
