@@ -38,7 +38,9 @@ class ArchitectureTest {
     private static final String[] DEVICE_PLUGIN = {
         "io.erdma.device..", "io.erdma.inventory..", "io.erdma.health..", "io.erdma.plugin..", "io.erdma.log.."
     };
-    private static final String[] CONTROLLER = {"io.erdma.node..", "io.erdma.doctor..", "io.erdma.cli.."};
+    private static final String[] CONTROLLER = {
+        "io.erdma.node..", "io.erdma.doctor..", "io.erdma.cli..", "io.erdma.traffic..", "io.erdma.pods.."
+    };
     private static final String PROTO = "io.erdma.proto..";
 
     @ArchTest

@@ -57,6 +57,7 @@ final class ErdmaCommand implements Runnable {
         root.addSubcommand(new AgentCommand());
         root.addSubcommand(new DevinfoCommand(console));
         root.addSubcommand(new DoctorCommand(console, System.getenv()));
+        root.addSubcommand(new StatCommand(console));
         root.addSubcommand(new VersionCommand(console));
         // As getopt does it for ibv_devinfo: --list may be --li, and of two -d the last one counts.
         root.setAbbreviatedOptionsAllowed(true);

@@ -13,25 +13,20 @@ import io.erdma.inventory.InventorySnapshot;
 import io.erdma.inventory.InventorySnapshot.Found;
 import io.erdma.inventory.NodePaths;
 import io.erdma.inventory.NodeSources;
-import io.erdma.inventory.SourceStatus;
 import io.erdma.inventory.SourceStatus.Source;
 import io.erdma.libc.NativeException;
 import io.erdma.netlink.Link;
-import io.erdma.netlink.RdmaNetlink.NetnsMode;
 import io.erdma.sysfs.SysfsGids;
 import io.erdma.sysfs.SysfsTree;
 import io.erdma.verbs.GidEntry;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
-import java.util.stream.Stream;
 
 /** Looks once at everything that the agent looks at, and keeps why it would do what it does. Changes nothing. */
 final class NodeExplainer {
     private static final String ERDMA = "erdma";
-    private static final Duration SCAN_PATIENCE = Duration.ofSeconds(3);
 
     private final NodeSources sources;
     private final NodePaths paths;
@@ -50,23 +45,8 @@ final class NodeExplainer {
         this.health = requireNonNull(health, "health is null");
     }
 
-    /** A second scan leaves out the device whose driver let the first one wait. */
     InventorySnapshot scan() {
-        return Patience.within(SCAN_PATIENCE, "devices", inventory::scan)
-                .or(() -> Patience.within(SCAN_PATIENCE, "devices", inventory::scan))
-                .orElseGet(NodeExplainer::unanswered);
-    }
-
-    private static InventorySnapshot unanswered() {
-        Optional<String> problem =
-                Optional.of("did not answer within " + SCAN_PATIENCE.toSeconds() + " s; see the kernel log");
-        return new InventorySnapshot(
-                List.of(),
-                Stream.of(Source.values())
-                        .map(source -> new SourceStatus(source, problem))
-                        .toList(),
-                Optional.empty(),
-                NetnsMode.SHARED);
+        return DeviceScan.of(inventory);
     }
 
     /** @param readings what libibverbs answered about the devices that it lists */
