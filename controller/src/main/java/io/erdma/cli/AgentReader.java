@@ -1,6 +1,8 @@
 package io.erdma.cli;
 
+import io.erdma.doctor.Fact;
 import io.erdma.doctor.Facts.AgentAnswer;
+import io.erdma.doctor.Facts.Offer;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.HttpURLConnection;
@@ -9,6 +11,7 @@ import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -59,6 +62,39 @@ final class AgentReader {
         } catch (IOException e) {
             return new AgentAnswer.Silent(url, e.getMessage() == null ? e.toString() : e.getMessage());
         }
+    }
+
+    /** By the agent's own metrics. */
+    Fact<Offer> offer() {
+        try {
+            Page page = page("/metrics");
+            return offerIn(page.text())
+                    .map(Fact::known)
+                    .orElseGet(() -> Fact.unknown("the agent's metrics do not tell what it offers"));
+        } catch (IOException e) {
+            return Fact.unknown("the agent's metrics can't be read: " + e.getMessage());
+        }
+    }
+
+    /** Shares are counted together, healthy or not; each device has as many. */
+    static Optional<Offer> offerIn(String metrics) {
+        OptionalInt shares = metric(metrics, "erdma_shares");
+        OptionalInt healthy = metric(metrics, "erdma_devices{health=\"healthy\"}");
+        OptionalInt unhealthy = metric(metrics, "erdma_devices{health=\"unhealthy\"}");
+        if (shares.isEmpty() || healthy.isEmpty() || unhealthy.isEmpty()) {
+            return Optional.empty();
+        }
+        int devices = healthy.getAsInt() + unhealthy.getAsInt();
+        return Optional.of(new Offer(devices == 0 ? 0 : shares.getAsInt() / devices * healthy.getAsInt()));
+    }
+
+    private static OptionalInt metric(String metrics, String name) {
+        return metrics.lines()
+                .filter(line -> line.startsWith(name + " "))
+                .map(line -> line.substring(name.length()).strip())
+                .filter(value -> value.matches("[0-9]{1,8}([.]0)?"))
+                .mapToInt(value -> (int) Double.parseDouble(value))
+                .findFirst();
     }
 
     /** @throws IOException when nobody answers, or not in time */

@@ -72,14 +72,16 @@ final class DoctorBundle {
     }
 
     private void gather(String name, Callable<String> text) {
-        put(name, Patience.within(PATIENCE, name, () -> {
-                    try {
-                        return text.call();
-                    } catch (Exception e) {
-                        return "could not be had: " + e + "\n";
-                    }
-                })
-                .orElse("did not come within " + PATIENCE.toSeconds() + " s\n"));
+        put(
+                name,
+                Patience.within(PATIENCE, name, () -> {
+                            try {
+                                return text.call();
+                            } catch (Exception e) {
+                                return "could not be had: " + e + "\n";
+                            }
+                        })
+                        .orElse("did not come within " + PATIENCE.toSeconds() + " s\n"));
     }
 
     private void put(String name, String text) {

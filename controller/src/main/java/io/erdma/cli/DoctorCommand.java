@@ -100,6 +100,13 @@ final class DoctorCommand implements Callable<Integer> {
     private Path kubeletRoot;
 
     @Option(
+            names = "--resource-name",
+            paramLabel = "DOMAIN/NAME",
+            defaultValue = "${env:ERDMA_RESOURCE_NAME:-aliyun/erdma}",
+            description = "The extended resource that pods ask for. Default: ${DEFAULT-VALUE}.")
+    private String resourceName;
+
+    @Option(
             names = "--node-port-range",
             paramLabel = "FIRST-LAST",
             defaultValue = "30000-32767",
@@ -129,6 +136,13 @@ final class DoctorCommand implements Callable<Integer> {
     @Option(names = "--proc-root", hidden = true, defaultValue = "/proc", description = "Where proc is mounted.")
     private Path procRoot;
 
+    @Option(
+            names = "--pod-log-root",
+            hidden = true,
+            defaultValue = "/var/log",
+            description = "Where the directories of the pods' logs are.")
+    private Path podLogRoot;
+
     /** @param environment of this process */
     DoctorCommand(Console console, Map<String, String> environment) {
         this.console = requireNonNull(console, "console is null");
@@ -137,14 +151,14 @@ final class DoctorCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        DoctorPaths paths =
-                new DoctorPaths(sysfsRoot, devRoot, Path.of("/etc"), procRoot, Path.of("/lib/modules"), kubeletRoot);
-        Wanted wanted = new Wanted(mode(), valid("--node-port-range", nodePortRange, PortRange::parse));
+        DoctorPaths paths = new DoctorPaths(
+                sysfsRoot, devRoot, Path.of("/etc"), procRoot, Path.of("/lib/modules"), kubeletRoot, podLogRoot);
+        Wanted wanted = new Wanted(mode(), valid("--node-port-range", nodePortRange, PortRange::parse), resourceName);
         AgentReader agent = valid("--probe-address", probeAddress, AgentReader::new);
         List<DeviceSelector> selectors = deviceSelectors.stream()
                 .map(text -> valid("--device-selector", text, DeviceSelector::parse))
                 .toList();
-        DoctorSources sources = DoctorSources.live(verbsLibrary, paths, environment);
+        DoctorSources sources = DoctorSources.live(verbsLibrary, paths, resourceName, environment);
         if (bundle.isPresent() && Files.exists(bundle.get(), LinkOption.NOFOLLOW_LINKS)) {
             throw new ParameterException(
                     spec.commandLine(), "--bundle: " + bundle.get() + " exists already; name another file");
@@ -154,8 +168,7 @@ final class DoctorCommand implements Callable<Integer> {
         Report report = Report.of(facts);
         console.print(json ? DoctorJson.format(report) : DoctorText.format(report, verbose));
         if (bundle.isPresent()) {
-            DoctorBundle gathered =
-                    DoctorBundle.of(facts, report, paths, sources, agent, environment);
+            DoctorBundle gathered = DoctorBundle.of(facts, report, paths, sources, agent, environment);
             try {
                 gathered.write(bundle.get());
             } catch (IOException e) {

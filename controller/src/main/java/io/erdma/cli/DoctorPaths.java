@@ -11,8 +11,9 @@ import java.nio.file.Path;
  * @param proc usually /proc
  * @param modules the kernel's modules by release, usually /lib/modules
  * @param kubelet the kubelet's root directory, usually /var/lib/kubelet
+ * @param logs where the kubelet keeps the pods' logs, usually /var/log
  */
-record DoctorPaths(Path sys, Path dev, Path etc, Path proc, Path modules, Path kubelet) {
+record DoctorPaths(Path sys, Path dev, Path etc, Path proc, Path modules, Path kubelet, Path logs) {
     DoctorPaths {
         requireNonNull(sys, "sys is null");
         requireNonNull(dev, "dev is null");
@@ -20,6 +21,7 @@ record DoctorPaths(Path sys, Path dev, Path etc, Path proc, Path modules, Path k
         requireNonNull(proc, "proc is null");
         requireNonNull(modules, "modules is null");
         requireNonNull(kubelet, "kubelet is null");
+        requireNonNull(logs, "logs is null");
     }
 
     NodePaths node() {

@@ -38,6 +38,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
@@ -58,10 +59,7 @@ final class DoctorReader {
 
     /** @param environment of the process to judge */
     DoctorReader(
-            DoctorPaths paths,
-            DoctorSources sources,
-            List<DeviceSelector> selectors,
-            Map<String, String> environment) {
+            DoctorPaths paths, DoctorSources sources, List<DeviceSelector> selectors, Map<String, String> environment) {
         this.paths = requireNonNull(paths, "paths is null");
         this.sources = requireNonNull(sources, "sources is null");
         this.selectors = List.copyOf(selectors);
@@ -89,7 +87,17 @@ final class DoctorReader {
                         .filter(variable -> variable.getKey().startsWith(NCCL))
                         .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue)),
                 ask("the kubelet", () -> KubeletReader.socket(paths.kubelet())),
-                agent.readiness());
+                agent.readiness(),
+                agent.offer(),
+                ask("the kubelet", sources.allocatable()),
+                ask("the pods", () -> sources.usage().apply(offered(explanation))));
+    }
+
+    private static Set<String> offered(Optional<NodeExplanation> explanation) {
+        return explanation.map(NodeExplanation::devices).orElse(List.of()).stream()
+                .filter(device -> device.found().selected())
+                .map(NodeExplanation.Device::name)
+                .collect(Collectors.toSet());
     }
 
     private static <T> Fact<T> ask(String what, Supplier<Fact<T>> question) {

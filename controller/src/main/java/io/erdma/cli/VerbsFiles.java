@@ -51,8 +51,7 @@ record VerbsFiles(Optional<Path> library, Optional<String> version, Optional<Pat
     static VerbsFiles here(String library, Map<String, String> environment) {
         return find(
                 library,
-                directories(
-                        Optional.ofNullable(environment.get("LD_LIBRARY_PATH")), System.getProperty("os.arch")));
+                directories(Optional.ofNullable(environment.get("LD_LIBRARY_PATH")), System.getProperty("os.arch")));
     }
 
     /** @param library a soname, or the path of a file */

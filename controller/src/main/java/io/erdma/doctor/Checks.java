@@ -33,7 +33,9 @@ public final class Checks {
             new Check("service-memory", "locked memory of services", ON_THE_NODE, ProcessChecks::serviceMemory),
             new Check("gid-index", "NCCL_IB_GID_INDEX", BOTH, GidChecks::gidIndex),
             new Check("kubelet-socket", "kubelet socket", ON_THE_NODE, KubeletChecks::socket),
-            new Check("agent", "agent", ON_THE_NODE, KubeletChecks::agent));
+            new Check("agent", "agent", ON_THE_NODE, KubeletChecks::agent),
+            new Check("allocatable", "allocatable", ON_THE_NODE, PodChecks::allocatable),
+            new Check("pods", "pods", ON_THE_NODE, PodChecks::use));
 
     private Checks() {}
 }

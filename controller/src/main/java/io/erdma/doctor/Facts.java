@@ -9,6 +9,7 @@ import io.erdma.netlink.MacAddress;
 import io.erdma.netlink.RdmaNetlink.NetnsMode;
 import io.erdma.netlink.Route;
 import io.erdma.node.driver.DriverMode;
+import io.erdma.pods.UsageSnapshot;
 import io.erdma.verbs.PortState;
 import java.nio.file.Path;
 import java.util.List;
@@ -25,6 +26,8 @@ import java.util.TreeMap;
  * @param network of this network namespace
  * @param services memory that container runtimes and the kubelet may lock, by the name of their process
  * @param nccl the variables of the environment whose names begin with NCCL_
+ * @param allocatable healthy shares that the kubelet knows, by device
+ * @param use who holds shares, and who uses RDMA
  */
 public record Facts(
         Vantage vantage,
@@ -39,7 +42,10 @@ public record Facts(
         Fact<Map<String, MemoryLimit>> services,
         Map<String, String> nccl,
         Fact<KubeletSocket> kubelet,
-        AgentAnswer agent) {
+        AgentAnswer agent,
+        Fact<Offer> offer,
+        Fact<Map<String, Integer>> allocatable,
+        Fact<UsageSnapshot> use) {
     /** @param why how it was found out, or that it was asked for */
     public record Vantage(Side side, String why) {
         public Vantage {
@@ -53,8 +59,9 @@ public record Facts(
      *
      * @param mode absent when nobody told the doctor
      * @param nodePorts of the cluster
+     * @param resource the extended resource that pods ask for
      */
-    public record Wanted(Optional<DriverMode> mode, PortRange nodePorts) {}
+    public record Wanted(Optional<DriverMode> mode, PortRange nodePorts, String resource) {}
 
     /**
      * The kernel.
@@ -226,6 +233,13 @@ public record Facts(
         record NotAsked(String why) implements AgentAnswer {}
     }
 
+    /**
+     * What the agent says that it offers to the kubelet.
+     *
+     * @param healthyShares shares of healthy devices
+     */
+    public record Offer(int healthyShares) {}
+
     public Facts {
         requireNonNull(vantage, "vantage is null");
         requireNonNull(wanted, "wanted is null");
@@ -240,5 +254,8 @@ public record Facts(
         nccl = Map.copyOf(new TreeMap<>(nccl));
         requireNonNull(kubelet, "kubelet is null");
         requireNonNull(agent, "agent is null");
+        requireNonNull(offer, "offer is null");
+        requireNonNull(allocatable, "allocatable is null");
+        requireNonNull(use, "use is null");
     }
 }

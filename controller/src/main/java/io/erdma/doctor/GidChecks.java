@@ -49,9 +49,7 @@ final class GidChecks {
                     .because(table(device));
         }
         if (chosen.get().linkLocal()) {
-            return Finding.fail(
-                            index + " names a link-local GID, which other hosts can't reach",
-                            advice(device))
+            return Finding.fail(index + " names a link-local GID, which other hosts can't reach", advice(device))
                     .because(table(device));
         }
         Optional<Gid> right = right(device);

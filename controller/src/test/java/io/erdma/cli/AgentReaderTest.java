@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.erdma.doctor.Facts.AgentAnswer;
+import io.erdma.doctor.Facts.Offer;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -27,6 +28,17 @@ class AgentReaderTest {
     @Test
     void doesNotAskAnAgentWithoutAddress() {
         assertThat(new AgentReader("").readiness()).isInstanceOf(AgentAnswer.NotAsked.class);
+    }
+
+    @Test
+    void countsTheSharesOfHealthyDevicesInTheAgentsMetrics() {
+        String metrics = "# TYPE erdma_devices gauge\nerdma_devices{health=\"healthy\"} 1.0\n"
+                + "erdma_devices{health=\"unhealthy\"} 3.0\nerdma_shares 800.0\nerdma_shares_other 7.0\n";
+        assertThat(AgentReader.offerIn(metrics)).contains(new Offer(200));
+        assertThat(AgentReader.offerIn(
+                        metrics.replace("1.0", "0.0").replace("3.0", "0.0").replace("800", "0")))
+                .contains(new Offer(0));
+        assertThat(AgentReader.offerIn("erdma_shares 800.0\n")).isEmpty();
     }
 
     @ParameterizedTest

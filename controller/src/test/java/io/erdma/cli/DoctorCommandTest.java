@@ -176,7 +176,10 @@ class DoctorCommandTest {
 
     @Test
     void saysThatABundleCannotBeWrittenAndReportsAllTheSame() {
-        Run run = doctor(NodeFixture.NO_RDMA, "--bundle", directory.resolve("no/such/file").toString());
+        Run run = doctor(
+                NodeFixture.NO_RDMA,
+                "--bundle",
+                directory.resolve("no/such/file").toString());
         assertThat(run.exitCode()).isEqualTo(70);
         assertThat(run.out()).contains("doctor: ");
         assertThat(run.err()).contains("cannot write the bundle").hasLineCount(1);

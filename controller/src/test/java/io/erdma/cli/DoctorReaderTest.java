@@ -23,6 +23,9 @@ import io.erdma.netlink.RdmaNetlink.NetnsMode;
 import io.erdma.netlink.RdmaPort;
 import io.erdma.netlink.Route;
 import io.erdma.node.driver.DriverMode;
+import io.erdma.pods.ContainerName;
+import io.erdma.pods.FallbackVerdict;
+import io.erdma.pods.UsageSnapshot;
 import io.erdma.sysfs.NodeFixture;
 import io.erdma.verbs.FakeVerbs;
 import io.erdma.verbs.FakeVerbs.Call;
@@ -41,6 +44,7 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -53,7 +57,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Whole reports about recorded nodes, as people read them. The texts are those of src/test/resources/doctor. */
 class DoctorReaderTest {
-    private static final String UNLIMITED = "Max locked memory         unlimited            unlimited            bytes\n";
+    private static final String UNLIMITED =
+            "Max locked memory         unlimited            unlimited            bytes\n";
     private static final String LIMITED = "Max locked memory         65536                65536                bytes\n";
 
     @TempDir
@@ -69,6 +74,8 @@ class DoctorReaderTest {
     private Optional<DriverMode> mode = Optional.empty();
     private String probeAddress = "";
     private boolean provider = true;
+    private Fact<Map<String, Integer>> allocatable = Fact.unknown("the kubelet does not tell");
+    private Fact<UsageSnapshot> use = Fact.unknown("the kubelet does not tell");
 
     @BeforeEach
     void startWithoutDevices() throws IOException {
@@ -95,6 +102,15 @@ class DoctorReaderTest {
         proc("812/comm", "containerd\n");
         proc("812/limits", UNLIMITED);
         mode = Optional.of(DriverMode.OFED);
+        allocatable = Fact.known(Map.of("erdma_0", 200, "erdma_1", 200));
+        ContainerName train = new ContainerName("default", "train-worker-0", "pytorch");
+        use = Fact.known(new UsageSnapshot(
+                Instant.EPOCH,
+                List.of(),
+                List.of(),
+                List.of(new UsageSnapshot.ShareHold(train, "erdma_0", 1)),
+                List.of(new UsageSnapshot.Finding(train, new FallbackVerdict.Uses(8), List.of())),
+                List.of()));
 
         Report report = report(NodeFixture.ERDMA_COMPAT);
 
@@ -251,14 +267,23 @@ class DoctorReaderTest {
     private void agent(int status, String text) throws IOException {
         HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         open.add(() -> server.stop(0));
-        server.createContext("/readyz", exchange -> {
+        answer(server, "/readyz", status, text);
+        answer(
+                server,
+                "/metrics",
+                200,
+                "erdma_devices{health=\"healthy\"} 2.0\nerdma_devices{health=\"unhealthy\"} 0.0\nerdma_shares 400.0\n");
+        server.start();
+        probeAddress = "127.0.0.1:" + server.getAddress().getPort();
+    }
+
+    private static void answer(HttpServer server, String path, int status, String text) {
+        server.createContext(path, exchange -> {
             byte[] body = text.getBytes(StandardCharsets.UTF_8);
             exchange.sendResponseHeaders(status, body.length);
             exchange.getResponseBody().write(body);
             exchange.close();
         });
-        server.start();
-        probeAddress = "127.0.0.1:" + server.getAddress().getPort();
     }
 
     // ---- what it leads to
@@ -275,7 +300,8 @@ class DoctorReaderTest {
                 directory.resolve("etc"),
                 directory.resolve("proc"),
                 directory.resolve("modules"),
-                directory.resolve("kubelet"));
+                directory.resolve("kubelet"),
+                directory.resolve("log"));
         VerbsFiles files = new VerbsFiles(
                 Optional.of(Path.of("/usr/lib64/libibverbs.so.1.14.44.0")),
                 Optional.of("1.14.44.0"),
@@ -284,12 +310,13 @@ class DoctorReaderTest {
                 library,
                 files,
                 () -> withNetnsMode(new FixtureNode(node, library, links), netns),
-                () -> Fact.known(new Network(links, addresses, routes)));
-        List<DeviceSelector> selectors = name.equals(NodeFixture.SOFT_ROCE)
-                ? List.of(DeviceSelector.parse("name=erdma_0"))
-                : List.of();
+                () -> Fact.known(new Network(links, addresses, routes)),
+                _ -> use,
+                () -> allocatable);
+        List<DeviceSelector> selectors =
+                name.equals(NodeFixture.SOFT_ROCE) ? List.of(DeviceSelector.parse("name=erdma_0")) : List.of();
         Facts facts = new DoctorReader(paths, sources, selectors, environment)
-                .read(false, new Wanted(mode, PortRange.NODE_PORTS), new AgentReader(probeAddress));
+                .read(false, new Wanted(mode, PortRange.NODE_PORTS, "aliyun/erdma"), new AgentReader(probeAddress));
         return Report.of(facts);
     }
 

@@ -54,7 +54,8 @@ class ProcessReaderTest {
     @Test
     void saysThatAProcessTellsNothing() {
         assertThat(new ProcessReader(proc).locking("self")).isInstanceOf(Fact.Unknown.class);
-        assertThat(ProcessReader.limitIn("Max locked memory   much   much   bytes")).isEmpty();
+        assertThat(ProcessReader.limitIn("Max locked memory   much   much   bytes"))
+                .isEmpty();
     }
 
     @Test

@@ -68,9 +68,10 @@ class SecretsTest {
 
     @Test
     void keepsWhatSysfsAndNetlinkTell() {
-        String text = "devices/pci0000:00/0000:00:07.0/modalias = pci:v00001DEDd0000107Fsv00001DEDsd00000000bc00scffi00\n"
-                + "ports/1/gids/0 = fe80:0000:0000:0000:0216:3eff:fe0a:0001\n"
-                + "erdma_devices{health=\"healthy\"} 2.0\n";
+        String text =
+                "devices/pci0000:00/0000:00:07.0/modalias = pci:v00001DEDd0000107Fsv00001DEDsd00000000bc00scffi00\n"
+                        + "ports/1/gids/0 = fe80:0000:0000:0000:0216:3eff:fe0a:0001\n"
+                        + "erdma_devices{health=\"healthy\"} 2.0\n";
         assertThat(Secrets.mask(text)).isEqualTo(text);
     }
 }

@@ -28,13 +28,18 @@ import io.erdma.doctor.Facts.KubeletSocket;
 import io.erdma.doctor.Facts.Libraries;
 import io.erdma.doctor.Facts.Locking;
 import io.erdma.doctor.Facts.MemoryLimit;
+import io.erdma.doctor.Facts.Offer;
 import io.erdma.doctor.Facts.Opening;
 import io.erdma.doctor.Facts.PciFunction;
 import io.erdma.netlink.RdmaNetlink.NetnsMode;
 import io.erdma.node.driver.DriverMode;
+import io.erdma.pods.ContainerName;
+import io.erdma.pods.FallbackVerdict;
+import io.erdma.pods.UsageSnapshot;
 import io.erdma.verbs.NodeType;
 import io.erdma.verbs.PortState;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -699,6 +704,108 @@ class ChecksTest {
                 when("not to be asked", s -> s.agent = new AgentAnswer.NotAsked("empty"), "agent", SKIPPED));
     }
 
+    private static UsageSnapshot.Finding container(String pod, FallbackVerdict verdict) {
+        return new UsageSnapshot.Finding(new ContainerName("default", pod, "pytorch"), verdict, List.of());
+    }
+
+    static Stream<Arguments> pods() {
+        Consumer<Situation> noKubelet = s -> s.kubelet = Fact.unknown("no kubelet here");
+        return Stream.of(
+                when("as offered", s -> {}, "allocatable", PASS, "aliyun/erdma: 200, as the agent offers"),
+                when(
+                        "the agent can't be asked",
+                        s -> s.offer = Fact.unknown("refused"),
+                        "allocatable",
+                        PASS,
+                        "aliyun/erdma: 200"),
+                when(
+                        "other than offered",
+                        s -> s.allocatable = Fact.known(Map.of("erdma_0", 0)),
+                        "allocatable",
+                        FAIL,
+                        "aliyun/erdma: 0, and the agent offers 200",
+                        "start the agent's pod"),
+                when(
+                        "none, since none is healthy",
+                        s -> {
+                            s.offer = Fact.known(new Offer(0));
+                            s.allocatable = Fact.known(Map.of());
+                        },
+                        "allocatable",
+                        FAIL,
+                        "stay Pending",
+                        "make the devices healthy"),
+                when(
+                        "none, since nobody offers any",
+                        s -> {
+                            s.offer = Fact.unknown("refused");
+                            s.agent = new AgentAnswer.Silent("http://127.0.0.1:9470/readyz", "refused");
+                            s.allocatable = Fact.known(Map.of());
+                        },
+                        "allocatable",
+                        FAIL,
+                        "start the agent"),
+                when(
+                        "an old kubelet",
+                        s -> s.allocatable = Fact.unknown("UNIMPLEMENTED"),
+                        "allocatable",
+                        NOT_SEEN,
+                        "UNIMPLEMENTED"),
+                when("no kubelet", noKubelet, "allocatable", SKIPPED),
+                when("no pod", s -> {}, "pods", PASS, "no pod holds a share"),
+                when(
+                        "one that uses its device",
+                        s -> s.use = Situation.use(List.of(), container("train-0", new FallbackVerdict.Uses(3))),
+                        "pods",
+                        PASS,
+                        "default/train-0/pytorch (erdma_0): 3 queue pairs"),
+                when(
+                        "one that only asked for it",
+                        s -> s.use = Situation.use(
+                                List.of(), container("train-0", new FallbackVerdict.AsksOnly(Duration.ofMinutes(25)))),
+                        "pods",
+                        WARN,
+                        "has run for 25 min without",
+                        "over TCP",
+                        "erdma doctor --pod default/train-0"),
+                when(
+                        "one that can't be judged is not accused",
+                        s -> s.use = Situation.use(
+                                List.of(),
+                                container("train-0", new FallbackVerdict.NoVerdict("it has run for 5 s only"))),
+                        "pods",
+                        PASS,
+                        "not judged, it has run for 5 s only"),
+                when(
+                        "one that waits for its peers",
+                        s -> s.use = Situation.use(List.of(), container("train-0", new FallbackVerdict.OnlyContext(1))),
+                        "pods",
+                        PASS,
+                        "no queue pair yet"),
+                when(
+                        "shares unreadable",
+                        s -> s.use = Situation.use(List.of("shares of pods are not known: UNAVAILABLE")),
+                        "pods",
+                        NOT_SEEN,
+                        "UNAVAILABLE"),
+                when("late", s -> s.use = Fact.unknown("late"), "pods", NOT_SEEN, "late"),
+                when("no kubelet", noKubelet, "pods", SKIPPED));
+    }
+
+    @Test
+    void namesThePodsThatAreFineBesideTheOneThatIsNot() {
+        Situation situation = new Situation();
+        situation.use = Situation.use(
+                List.of(),
+                container("a", new FallbackVerdict.AsksOnly(Duration.ofMinutes(25))),
+                container("b", new FallbackVerdict.Uses(1)),
+                container("c", new FallbackVerdict.Uses(2)));
+        assertThat(situation.all("pods")).extracting(Finding::verdict).containsExactly(PASS, WARN);
+        assertThat(situation.all("pods").getFirst().evidence())
+                .containsExactly(
+                        "default/b/pytorch (erdma_0): 1 queue pair", "default/c/pytorch (erdma_0): 2 queue pairs");
+    }
+
     @ParameterizedTest(name = "{2}: {0}")
     @MethodSource({"driver", "mode", "library", "devices", "ports", "network", "reservedPorts", "memory", "kubelet"})
     void judges(String name, Consumer<Situation> change, String check, Verdict verdict, List<String> words) {
@@ -708,8 +815,8 @@ class ChecksTest {
         Finding finding = situation.only(check);
 
         assertThat(finding.verdict()).as(finding.toString()).isEqualTo(verdict);
-        String text = finding.statement() + "\n" + finding.next().orElse("") + "\n"
-                + String.join("\n", finding.evidence());
+        String text =
+                finding.statement() + "\n" + finding.next().orElse("") + "\n" + String.join("\n", finding.evidence());
         assertThat(words).allSatisfy(word -> assertThat(text).contains(word));
         // Whoever reads that something is wrong is told what to do.
         assertThat(finding.next().isPresent())
@@ -738,7 +845,8 @@ class ChecksTest {
                         network(),
                         reservedPorts(),
                         memory(),
-                        kubelet())
+                        kubelet(),
+                        pods())
                 .flatMap(table -> table.map(row -> row.get()[2]))
                 .distinct()
                 .toList();

@@ -15,6 +15,7 @@ import io.erdma.doctor.Facts.Libraries;
 import io.erdma.doctor.Facts.Locking;
 import io.erdma.doctor.Facts.MemoryLimit;
 import io.erdma.doctor.Facts.Network;
+import io.erdma.doctor.Facts.Offer;
 import io.erdma.doctor.Facts.Opening;
 import io.erdma.doctor.Facts.PciFunction;
 import io.erdma.doctor.Facts.Vantage;
@@ -26,11 +27,13 @@ import io.erdma.netlink.Link;
 import io.erdma.netlink.MacAddress;
 import io.erdma.netlink.RdmaNetlink.NetnsMode;
 import io.erdma.netlink.Route;
-import io.erdma.verbs.NodeGuid;
 import io.erdma.node.driver.DriverMode;
+import io.erdma.pods.UsageSnapshot;
+import io.erdma.verbs.NodeGuid;
 import io.erdma.verbs.NodeType;
 import io.erdma.verbs.PortState;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -73,10 +76,26 @@ final class Situation {
             Fact.known(new KubeletSocket.Answers(Path.of("/var/lib/kubelet/device-plugins/kubelet.sock")));
     AgentAnswer agent = new AgentAnswer.Answered("http://127.0.0.1:9470/readyz", 200, List.of("ok"));
 
+    Fact<Offer> offer = Fact.known(new Offer(200));
+    Fact<Map<String, Integer>> allocatable = Fact.known(Map.of("erdma_0", 200));
+    Fact<UsageSnapshot> use = use(List.of());
+
+    static Fact<UsageSnapshot> use(List<String> problems, UsageSnapshot.Finding... findings) {
+        return Fact.known(new UsageSnapshot(
+                Instant.EPOCH,
+                List.of(),
+                List.of(),
+                List.of(findings).stream()
+                        .map(finding -> new UsageSnapshot.ShareHold(finding.container(), "erdma_0", 1))
+                        .toList(),
+                List.of(findings),
+                problems));
+    }
+
     Facts facts() {
         return new Facts(
                 new Vantage(side, "the test says so"),
-                new Wanted(mode, nodePorts),
+                new Wanted(mode, nodePorts, "aliyun/erdma"),
                 kernel,
                 functions,
                 devicesInstead.orElseGet(() -> Fact.known(new Devices(devices, Optional.empty(), rdmaCm))),
@@ -87,7 +106,10 @@ final class Situation {
                 services,
                 nccl,
                 kubelet,
-                agent);
+                agent,
+                offer,
+                allocatable,
+                use);
     }
 
     /** What one check says of one subject. */
