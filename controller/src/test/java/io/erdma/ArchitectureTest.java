@@ -3,6 +3,7 @@ package io.erdma;
 import static com.tngtech.archunit.base.DescribedPredicate.not;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.simpleName;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
@@ -39,7 +40,12 @@ class ArchitectureTest {
         "io.erdma.device..", "io.erdma.inventory..", "io.erdma.health..", "io.erdma.plugin..", "io.erdma.log.."
     };
     private static final String[] CONTROLLER = {
-        "io.erdma.node..", "io.erdma.doctor..", "io.erdma.cli..", "io.erdma.traffic..", "io.erdma.pods.."
+        "io.erdma.node..",
+        "io.erdma.doctor..",
+        "io.erdma.cli..",
+        "io.erdma.traffic..",
+        "io.erdma.pods..",
+        "io.erdma.nccl.."
     };
     private static final String PROTO = "io.erdma.proto..";
 
@@ -162,6 +168,15 @@ class ArchitectureTest {
             .should()
             .dependOnClassesThat()
             .belongToAnyOf(java.nio.file.Files.class, java.io.File.class, System.class, java.lang.Process.class);
+
+    /** Logs are judged without looking at anything else, not even at this machine. */
+    @ArchTest
+    static final ArchRule theLogsJudgeKnowsOnlyTheJdk = classes()
+            .that()
+            .resideInAPackage("io.erdma.nccl..")
+            .should()
+            .onlyDependOnClassesThat()
+            .resideInAnyPackage("java.lang..", "java.util..", "java.nio.charset..", "io.erdma.nccl..");
 
     @ArchTest
     static final ArchRule nobodyPrintsButTheCommandLine = noClasses()

@@ -32,6 +32,7 @@ public final class Checks {
             new Check("locked-memory", "locked memory", BOTH, ProcessChecks::lockedMemory),
             new Check("service-memory", "locked memory of services", ON_THE_NODE, ProcessChecks::serviceMemory),
             new Check("gid-index", "NCCL_IB_GID_INDEX", BOTH, GidChecks::gidIndex),
+            new Check("nccl-variables", "NCCL variables", BOTH, VariableChecks::variables),
             new Check("kubelet-socket", "kubelet socket", ON_THE_NODE, KubeletChecks::socket),
             new Check("agent", "agent", ON_THE_NODE, KubeletChecks::agent),
             new Check("allocatable", "allocatable", ON_THE_NODE, PodChecks::allocatable),

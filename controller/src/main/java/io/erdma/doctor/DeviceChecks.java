@@ -38,7 +38,7 @@ final class DeviceChecks {
     }
 
     /** A pod sees the node's devices and is concerned by those that it was granted. */
-    private static List<Device> ours(Facts facts, Devices devices) {
+    static List<Device> ours(Facts facts, Devices devices) {
         return facts.vantage().side() == Side.NODE
                 ? devices.selected()
                 : devices.selected().stream()

@@ -123,6 +123,9 @@ class DoctorReaderTest {
         healthyCompatDevices();
         fake.device("erdma_1").hidden(true);
         environment.put("NCCL_IB_GID_INDEX", "0");
+        environment.put("NCCL_IB_RETRY_CNT", "10");
+        environment.put("NCCL_NET_GDR_LEVEL", "1");
+        environment.put("NCCL_SOCKET_IFNAME", "eth0");
         environment.put("KUBERNETES_SERVICE_HOST", "192.168.0.1");
         links.clear();
 

@@ -704,6 +704,62 @@ class ChecksTest {
                 when("not to be asked", s -> s.agent = new AgentAnswer.NotAsked("empty"), "agent", SKIPPED));
     }
 
+    static Stream<Arguments> variables() {
+        return Stream.of(
+                when("none", s -> {}, "nccl-variables", SKIPPED),
+                when(
+                        "the index of a GID is judged by the table",
+                        s -> s.nccl.put("NCCL_IB_GID_INDEX", "1"),
+                        "nccl-variables",
+                        SKIPPED),
+                when(
+                        "one that is well",
+                        s -> s.nccl.put("NCCL_SOCKET_IFNAME", "eth0"),
+                        "nccl-variables",
+                        PASS,
+                        "NCCL_SOCKET_IFNAME=eth0"),
+                when(
+                        "the seed's retries",
+                        s -> s.nccl.put("NCCL_IB_RETRY_CNT", "10"),
+                        "nccl-variables",
+                        FAIL,
+                        "NCCL_IB_RETRY_CNT=10: out of range",
+                        "in the job's environment: use 7"),
+                when(
+                        "switched off",
+                        s -> s.nccl.put("NCCL_IB_DISABLE", "1"),
+                        "nccl-variables",
+                        FAIL,
+                        "NCCL uses TCP",
+                        "unset it"),
+                when(
+                        "a device that the pod has not",
+                        s -> {
+                            s.side = Side.POD;
+                            s.nccl.put("NCCL_IB_HCA", "=mlx5_0");
+                        },
+                        "nccl-variables",
+                        FAIL,
+                        "NCCL_IB_HCA==mlx5_0"),
+                when(
+                        "one for debugging",
+                        s -> s.nccl.put("NCCL_ALGO", "Ring"),
+                        "nccl-variables",
+                        WARN,
+                        "NCCL_ALGO=Ring: for debugging",
+                        "leave it unset in production"));
+    }
+
+    @Test
+    void judgesEachVariableByItself() {
+        Situation situation = new Situation();
+        situation.nccl.putAll(Map.of(
+                "NCCL_DEBUG", "INFO", "NCCL_IB_TIMEOUT", "23", "NCCL_IB_RETRY_CNT", "10", "NCCL_NET_GDR_LEVEL", "1"));
+        assertThat(situation.all("nccl-variables"))
+                .extracting(Finding::verdict)
+                .containsExactly(PASS, FAIL, WARN);
+    }
+
     private static UsageSnapshot.Finding container(String pod, FallbackVerdict verdict) {
         return new UsageSnapshot.Finding(new ContainerName("default", pod, "pytorch"), verdict, List.of());
     }
@@ -806,8 +862,24 @@ class ChecksTest {
                         "default/b/pytorch (erdma_0): 1 queue pair", "default/c/pytorch (erdma_0): 2 queue pairs");
     }
 
+    static Stream<Arguments> table() {
+        return Stream.of(
+                        driver(),
+                        mode(),
+                        library(),
+                        devices(),
+                        ports(),
+                        network(),
+                        reservedPorts(),
+                        memory(),
+                        variables(),
+                        kubelet(),
+                        pods())
+                .flatMap(part -> part);
+    }
+
     @ParameterizedTest(name = "{2}: {0}")
-    @MethodSource({"driver", "mode", "library", "devices", "ports", "network", "reservedPorts", "memory", "kubelet"})
+    @MethodSource("table")
     void judges(String name, Consumer<Situation> change, String check, Verdict verdict, List<String> words) {
         Situation situation = new Situation();
         change.accept(situation);
@@ -836,20 +908,7 @@ class ChecksTest {
 
     @Test
     void everyCheckOfTheNodesAndOfThePodsSideIsJudgedInTheseTables() {
-        List<Object> judged = Stream.of(
-                        driver(),
-                        mode(),
-                        library(),
-                        devices(),
-                        ports(),
-                        network(),
-                        reservedPorts(),
-                        memory(),
-                        kubelet(),
-                        pods())
-                .flatMap(table -> table.map(row -> row.get()[2]))
-                .distinct()
-                .toList();
+        List<Object> judged = table().map(row -> row.get()[2]).distinct().toList();
         assertThat(Checks.ALL)
                 .extracting(Check::id)
                 .doesNotHaveDuplicates()
