@@ -3,11 +3,14 @@ package io.erdma.cli;
 import static java.util.Objects.requireNonNull;
 
 import io.erdma.doctor.Facts;
+import io.erdma.doctor.Facts.Vantage;
 import io.erdma.doctor.Facts.Wanted;
 import io.erdma.doctor.PortRange;
 import io.erdma.doctor.Report;
+import io.erdma.doctor.Side;
 import io.erdma.inventory.DeviceSelector;
 import io.erdma.node.driver.DriverMode;
+import io.erdma.pods.ContainerName.PodName;
 import io.erdma.verbs.Verbs;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -62,6 +65,12 @@ final class DoctorCommand implements Callable<Integer> {
 
     @Option(names = "--inside-pod", description = "Look from the pod's side, also where that can't be told by itself.")
     private boolean insidePod;
+
+    @Option(
+            names = "--pod",
+            paramLabel = "NAMESPACE/NAME",
+            description = "Look at the side of this pod, which runs on this node.")
+    private Optional<String> pod = Optional.empty();
 
     @Option(
             names = "--bundle",
@@ -159,14 +168,22 @@ final class DoctorCommand implements Callable<Integer> {
                 .map(text -> valid("--device-selector", text, DeviceSelector::parse))
                 .toList();
         DoctorSources sources = DoctorSources.live(verbsLibrary, paths, resourceName, environment);
+        if (pod.isPresent() && (insidePod || bundle.isPresent())) {
+            throw new ParameterException(
+                    spec.commandLine(), "--pod looks at one pod of this node; leave out --inside-pod and --bundle");
+        }
         if (bundle.isPresent() && Files.exists(bundle.get(), LinkOption.NOFOLLOW_LINKS)) {
             throw new ParameterException(
                     spec.commandLine(), "--bundle: " + bundle.get() + " exists already; name another file");
         }
 
-        Facts facts = new DoctorReader(paths, sources, selectors, environment).read(insidePod, wanted, agent);
+        DoctorReader reader = new DoctorReader(paths, sources, selectors, environment);
+        if (pod.isPresent()) {
+            return print(ofPod(reader, valid("--pod", pod.get(), DoctorCommand::podName), paths, wanted, agent));
+        }
+        Facts facts = reader.read(insidePod, wanted, agent);
         Report report = Report.of(facts);
-        console.print(json ? DoctorJson.format(report) : DoctorText.format(report, verbose));
+        print(report);
         if (bundle.isPresent()) {
             DoctorBundle gathered = DoctorBundle.of(facts, report, paths, sources, agent, environment);
             try {
@@ -177,6 +194,27 @@ final class DoctorCommand implements Callable<Integer> {
             }
         }
         return report.exitCode();
+    }
+
+    private int print(Report report) throws IOException {
+        console.print(json ? DoctorJson.format(report) : DoctorText.format(report, verbose));
+        return report.exitCode();
+    }
+
+    private static Report ofPod(DoctorReader reader, PodName pod, DoctorPaths paths, Wanted wanted, AgentReader agent) {
+        return switch (PodProcess.find(pod, paths.proc(), paths.logs())) {
+            case PodProcess.Search.Found(PodProcess process) -> Report.of(reader.readPod(process, wanted, agent));
+            case PodProcess.Search.NotFound(String why, String next) ->
+                Report.unseen(new Vantage(Side.OTHER_POD, "pod " + pod), "pod", why, next);
+        };
+    }
+
+    private static PodName podName(String text) {
+        String[] parts = text.split("/", -1);
+        if (parts.length != 2 || parts[0].isBlank() || parts[1].isBlank()) {
+            throw new IllegalArgumentException("'" + text + "' is not NAMESPACE/NAME");
+        }
+        return new PodName(parts[0], parts[1]);
     }
 
     private Optional<DriverMode> mode() {

@@ -12,7 +12,9 @@ final class DoctorJson {
 
     static String format(Report report) throws IOException {
         return Json.object(generator -> {
-            generator.writeStringField("side", report.vantage().side().name().toLowerCase(Locale.ROOT));
+            generator.writeStringField(
+                    "side",
+                    report.vantage().side().name().toLowerCase(Locale.ROOT).replace('_', '-'));
             generator.writeStringField("sideBecause", report.vantage().why());
             generator.writeNumberField("exitCode", report.exitCode());
             generator.writeObjectFieldStart("summary");

@@ -16,6 +16,7 @@ import io.erdma.doctor.Facts.Libraries;
 import io.erdma.doctor.Facts.Opening;
 import io.erdma.doctor.Facts.Vantage;
 import io.erdma.doctor.Facts.Wanted;
+import io.erdma.doctor.Side;
 import io.erdma.health.HealthCheck;
 import io.erdma.inventory.DeviceInventory;
 import io.erdma.inventory.DeviceSelector;
@@ -31,6 +32,7 @@ import io.erdma.verbs.Verbs;
 import io.erdma.verbs.VerbsDevice;
 import io.erdma.verbs.VerbsUnavailableException;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -68,12 +70,39 @@ final class DoctorReader {
 
     /** @param insidePod whether the pod's side was asked for */
     Facts read(boolean insidePod, Wanted wanted, AgentReader agent) {
+        return read(vantage(insidePod), "self", wanted, agent);
+    }
+
+    /** The side of a pod on this node, by one of its processes. */
+    Facts readPod(PodProcess process, Wanted wanted, AgentReader agent) {
+        Path root = paths.proc().resolve(Long.toString(process.pid())).resolve("root");
+        DoctorPaths inside = new DoctorPaths(
+                paths.sys(),
+                root.resolve("dev"),
+                root.resolve("etc"),
+                paths.proc(),
+                paths.modules(),
+                paths.kubelet(),
+                paths.logs());
+        Map<String, String> variables = process.environment();
+        DoctorSources of = new DoctorSources(
+                sources.verbsLibrary(),
+                VerbsFiles.below(root, Verbs.DEFAULT_LIBRARY, variables),
+                sources.node(),
+                sources.network(),
+                sources.usage(),
+                sources.allocatable());
+        return new DoctorReader(inside, of, selectors, variables)
+                .read(new Vantage(Side.OTHER_POD, process.describe()), Long.toString(process.pid()), wanted, agent);
+    }
+
+    private Facts read(Vantage vantage, String process, Wanted wanted, AgentReader agent) {
         KernelReader kernel = new KernelReader(paths);
         ProcessReader processes = new ProcessReader(paths.proc());
         Optional<NodeExplanation> explanation =
                 Patience.within(PATIENCE_WITH_A_DEVICE.multipliedBy(2), "all devices", this::explain);
         return new Facts(
-                vantage(insidePod),
+                vantage,
                 wanted,
                 ask("the kernel", kernel::kernel),
                 ask("the PCI functions", kernel::erdmaFunctions),
@@ -81,7 +110,7 @@ final class DoctorReader {
                 explanation.map(DoctorReader::netnsMode).orElseGet(() -> late("RDMA netlink")),
                 libraries(),
                 ask("the network", sources.network()),
-                ask("this process", () -> processes.locking("self")),
+                ask("this process", () -> processes.locking(process)),
                 ask("the processes", processes::services),
                 environment.entrySet().stream()
                         .filter(variable -> variable.getKey().startsWith(NCCL))

@@ -15,7 +15,7 @@ final class DoctorText {
     /** @param all also the evidence of what passed, and what is not there to be looked at */
     static String format(Report report, boolean all) {
         StringBuilder text = new StringBuilder(4096);
-        text.append(report.vantage().side() == Side.NODE ? "The node's side: " : "The pod's side: ")
+        text.append(side(report.vantage().side()))
                 .append(TerminalText.escape(report.vantage().why()))
                 .append('\n');
         for (Report.Row row : report.rows()) {
@@ -24,6 +24,14 @@ final class DoctorText {
             }
         }
         return text.append(summary(report)).append('\n').toString();
+    }
+
+    private static String side(Side side) {
+        return switch (side) {
+            case NODE -> "The node's side: ";
+            case POD -> "The pod's side: ";
+            case OTHER_POD -> "The pod's side, seen from its node: ";
+        };
     }
 
     private static void append(StringBuilder text, Report.Row row, boolean all) {

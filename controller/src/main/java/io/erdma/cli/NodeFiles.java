@@ -13,7 +13,7 @@ import java.util.TreeSet;
 
 /** Reads small files of sysfs and proc, each within a limit. What can't be read is absent. */
 final class NodeFiles {
-    private static final int MAX_BYTES = 64 << 10;
+    private static final int MAX_BYTES = 1 << 20;
     private static final int MAX_ENTRIES = 32 << 10;
 
     private NodeFiles() {}

@@ -54,6 +54,22 @@ record VerbsFiles(Optional<Path> library, Optional<String> version, Optional<Pat
                 directories(Optional.ofNullable(environment.get("LD_LIBRARY_PATH")), System.getProperty("os.arch")));
     }
 
+    /**
+     * Of another process' file system.
+     *
+     * @param root its root directory, as seen from here
+     * @param environment of the process
+     */
+    static VerbsFiles below(Path root, String library, Map<String, String> environment) {
+        return find(
+                library,
+                directories(Optional.ofNullable(environment.get("LD_LIBRARY_PATH")), System.getProperty("os.arch"))
+                        .stream()
+                        .map(directory ->
+                                root.resolve("." + directory.toAbsolutePath()).normalize())
+                        .toList());
+    }
+
     /** @param library a soname, or the path of a file */
     static VerbsFiles find(String library, List<Path> directories) {
         List<Path> candidates = library.contains("/")

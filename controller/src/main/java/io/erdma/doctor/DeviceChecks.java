@@ -39,7 +39,7 @@ final class DeviceChecks {
 
     /** A pod sees the node's devices and is concerned by those that it was granted. */
     static List<Device> ours(Facts facts, Devices devices) {
-        return facts.vantage().side() == Side.NODE
+        return !facts.vantage().side().isPod()
                 ? devices.selected()
                 : devices.selected().stream()
                         .filter(device -> device.found().uverbsPresent())
@@ -109,7 +109,7 @@ final class DeviceChecks {
                 .map(device -> device.name() + ": "
                         + device.found().missingFromVerbs().orElse("it may have appeared a moment ago"))
                 .toList();
-        return facts.vantage().side() == Side.POD
+        return facts.vantage().side().isPod()
                 ? Finding.fail(statement, "mend what the next lines say; NCCL finds what libibverbs lists")
                         .because(reasons)
                 : Finding.warn(
@@ -167,7 +167,7 @@ final class DeviceChecks {
                     Finding.notSeenAndNotNeeded(
                             node.get() + " exists; libibverbs does not list the device, so it was not opened");
                 case Opening.Failed(String why, boolean refused) ->
-                    refused && facts.vantage().side() == Side.NODE
+                    refused && !facts.vantage().side().isPod()
                             ? Finding.notSeen(
                                             node.get() + " exists, and this process may not open it",
                                             "run this as root on the node or in a privileged container")
@@ -196,7 +196,7 @@ final class DeviceChecks {
         }
         return List.of(Finding.fail(
                 "/dev/infiniband/rdma_cm is missing, which " + names(needing) + " needs as iWARP device",
-                facts.vantage().side() == Side.POD
+                facts.vantage().side().isPod()
                         ? "the agent grants it with the device in driver mode default: start the pod again once the node has it"
                         : "modprobe rdma_ucm"));
     }

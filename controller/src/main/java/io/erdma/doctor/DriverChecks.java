@@ -187,7 +187,7 @@ final class DriverChecks {
             String next = "install libibverbs1 and ibverbs-providers " + FIRST_WITH_PROVIDER
                     + " or newer (Debian, Ubuntu) or" + " rdma-core (RHEL, Alibaba Cloud Linux)";
             return List.of(
-                    facts.vantage().side() == Side.POD
+                    facts.vantage().side().isPod()
                             ? Finding.fail("this image has no libibverbs.so.1, so NCCL finds no device", next)
                             : Finding.warn(
                                     "no libibverbs.so.1 here: the agent goes on by netlink and sysfs, without the"
@@ -213,10 +213,9 @@ final class DriverChecks {
                         + " or newer, or Alibaba Cloud's packages of it"
                 : "install ibverbs-providers " + FIRST_WITH_PROVIDER
                         + " or newer (Debian, Ubuntu) or rdma-core (RHEL, Alibaba Cloud Linux)";
-        return List.of(
-                (facts.vantage().side() == Side.POD ? Finding.fail(statement, next) : Finding.warn(statement, next))
-                        .because(libraries.library().get()
-                                + "; no liberdma-rdmav*.so in the directories libibverbs beside it"));
+        return List.of((facts.vantage().side().isPod() ? Finding.fail(statement, next) : Finding.warn(statement, next))
+                .because(
+                        libraries.library().get() + "; no liberdma-rdmav*.so in the directories libibverbs beside it"));
     }
 
     /** The release of rdma-core is part of the file's name: libibverbs.so.1.14.44.0 is of 44. */

@@ -34,7 +34,7 @@ final class ProcessChecks {
         if (locking.exempt()) {
             return Finding.pass(limit + ", and this process has IPC_LOCK, to which that does not apply");
         }
-        if (side == Side.NODE) {
+        if (!side.isPod()) {
             return Finding.pass(limit + " in this process, which registers no memory");
         }
         String statement = limit + " in this container: memory registration fails with ENOMEM beyond it";

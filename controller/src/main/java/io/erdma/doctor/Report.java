@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 
 /**
  * What all checks say, in the order of the operator's path.
@@ -37,6 +38,12 @@ public record Report(Facts.Vantage vantage, List<Row> rows) {
             }
         }
         return new Report(facts.vantage(), rows);
+    }
+
+    /** Of what could not be looked at as a whole. */
+    public static Report unseen(Facts.Vantage vantage, String title, String why, String next) {
+        Check check = new Check("pod", title, Set.of(vantage.side()), facts -> List.of());
+        return new Report(vantage, List.of(new Row(check, Finding.notSeen(why, next))));
     }
 
     public long count(Verdict verdict) {

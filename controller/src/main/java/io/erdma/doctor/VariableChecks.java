@@ -26,9 +26,10 @@ final class VariableChecks {
         if (variables.isEmpty()) {
             return List.of(Finding.skipped("none is set"));
         }
-        Set<String> devices = facts.devices().content().map(all -> DeviceChecks.ours(facts, all)).orElse(List.of()).stream()
-                .map(Device::name)
-                .collect(Collectors.toSet());
+        Set<String> devices =
+                facts.devices().content().map(all -> DeviceChecks.ours(facts, all)).orElse(List.of()).stream()
+                        .map(Device::name)
+                        .collect(Collectors.toSet());
         Expectation expected = new Expectation(devices, Optional.empty(), "");
         List<Finding> findings = new ArrayList<>();
         List<String> fine = new ArrayList<>();
@@ -43,8 +44,7 @@ final class VariableChecks {
             }
         });
         if (!fine.isEmpty()) {
-            findings.addFirst(Finding.pass(
-                            fine.size() == 1 ? fine.getFirst() : fine.size() + " are set, and well")
+            findings.addFirst(Finding.pass(fine.size() == 1 ? fine.getFirst() : fine.size() + " are set, and well")
                     .because(fine));
         }
         return findings;
@@ -54,7 +54,8 @@ final class VariableChecks {
     private static Finding complaint(Severity severity, String setting, String meaning) {
         int semicolon = meaning.lastIndexOf("; ");
         String wrong = setting + ": " + (semicolon < 0 ? meaning : meaning.substring(0, semicolon));
-        String next = "in the job's environment: " + (semicolon < 0 ? "leave it unset" : meaning.substring(semicolon + 2));
+        String next =
+                "in the job's environment: " + (semicolon < 0 ? "leave it unset" : meaning.substring(semicolon + 2));
         return severity == Severity.FAILURE ? Finding.fail(wrong, next) : Finding.warn(wrong, next);
     }
 }

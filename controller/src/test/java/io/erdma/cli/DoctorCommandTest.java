@@ -71,6 +71,18 @@ class DoctorCommandTest {
     }
 
     @Test
+    void endsWith3WhenThePodAskedForCannotBeSeen() {
+        Run run = doctor(NodeFixture.ERDMA_COMPAT, "--pod=default/train", "--pod-log-root=" + directory);
+        assertThat(run.exitCode()).isEqualTo(3);
+        assertThat(run.out())
+                .startsWith("The pod's side, seen from its node: pod default/train\n????  pod: ")
+                .endsWith("doctor: 0 failed, 0 warnings, 0 passed, 1 not looked at\n");
+        assertThat(doctor(NodeFixture.ERDMA_COMPAT, "--pod=default/train", "--inside-pod")
+                        .exitCode())
+                .isEqualTo(64);
+    }
+
+    @Test
     void showsWithVAlsoWhatIsNotThere() {
         assertThat(doctor(NodeFixture.NO_RDMA, "-v").out()).contains("skip  port: there is no device\n");
         assertThat(doctor(NodeFixture.NO_RDMA).out()).doesNotContain("skip");
@@ -108,7 +120,8 @@ class DoctorCommandTest {
                 "--node-port-range=30000|'30000' is not a range of ports such as 30000-32767",
                 "--node-port-range=9-1|ports 9-1: they are numbered from 1 to 65535",
                 "--device-selector=mlx5|device selector 'mlx5' is not one of",
-                "--probe-address=9470|'9470' is not HOST:PORT or :PORT"
+                "--probe-address=9470|'9470' is not HOST:PORT or :PORT",
+                "--pod=train|'train' is not NAMESPACE/NAME"
             })
     void endsWith64ForWhatItDoesNotUnderstand(String argument, String said) {
         Run run = doctor(NodeFixture.NO_RDMA, argument);

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpServer;
 import io.erdma.doctor.Fact;
-import io.erdma.doctor.Facts;
 import io.erdma.doctor.Facts.Network;
 import io.erdma.doctor.Facts.Wanted;
 import io.erdma.doctor.PortRange;
@@ -24,6 +23,7 @@ import io.erdma.netlink.RdmaPort;
 import io.erdma.netlink.Route;
 import io.erdma.node.driver.DriverMode;
 import io.erdma.pods.ContainerName;
+import io.erdma.pods.ContainerName.PodName;
 import io.erdma.pods.FallbackVerdict;
 import io.erdma.pods.UsageSnapshot;
 import io.erdma.sysfs.NodeFixture;
@@ -189,6 +189,49 @@ class DoctorReaderTest {
         assertThat(report.exitCode()).isEqualTo(Report.FAIL);
     }
 
+    /** From the node, by a process of the pod: its /dev, image, limits and environment. */
+    @Test
+    void looksAtAPodOfThisNodeByOneOfItsProcesses() throws Exception {
+        healthyCompatDevices();
+        healthyNetwork();
+        String uid = "0e1f2a3b-4c5d-6e7f-8091-a2b3c4d5e6f7";
+        String container = "ab".repeat(32);
+        String cgroup = "0::/kubepods.slice/kubepods-pod" + uid.replace('-', '_') + ".slice/cri-containerd-";
+        Files.createDirectories(directory.resolve("log/pods/default_train-worker-0_" + uid));
+        Files.createDirectories(directory.resolve("log/containers"));
+        Files.writeString(directory.resolve("log/containers/train-worker-0_default_pytorch-" + container + ".log"), "");
+        proc("700/cgroup", cgroup + "cd".repeat(32) + ".scope\n");
+        proc("700/status", "Name:\tpause\nState:\tS (sleeping)\n");
+        proc("4711/cgroup", cgroup + container + ".scope\n");
+        proc("4711/status", "Name:\tpython3\nState:\tS (sleeping)\nCapEff:\t0000000000000000\n");
+        proc("4711/limits", LIMITED);
+        proc("4711/environ", "PATH=/bin\0NCCL_IB_DISABLE=1\0NCCL_IB_GID_INDEX=1\0");
+        proc("4711/root/dev/infiniband/uverbs1", "");
+        proc("4711/root/usr/lib64/libibverbs.so.1", "");
+
+        Report report = podReport(new PodName("default", "train-worker-0"));
+
+        assertThat(text(report)).isEqualTo(golden("other-pod.txt"));
+        assertThat(report.exitCode()).isEqualTo(Report.FAIL);
+    }
+
+    @Test
+    void saysThatItCannotFindAPod() throws Exception {
+        assertThat(PodProcess.find(new PodName("default", "x"), directory.resolve("proc"), directory.resolve("log")))
+                .isInstanceOfSatisfying(
+                        PodProcess.Search.NotFound.class,
+                        none -> assertThat(none.why()).contains("cannot be listed"));
+        Files.createDirectories(directory.resolve("log/pods/default_y_0e1f2a3b-4c5d-6e7f-8091-a2b3c4d5e6f7"));
+        assertThat(PodProcess.find(new PodName("default", "x"), directory.resolve("proc"), directory.resolve("log")))
+                .isInstanceOfSatisfying(
+                        PodProcess.Search.NotFound.class,
+                        none -> assertThat(none.why()).contains("this node has no pod of that name"));
+        assertThat(PodProcess.find(new PodName("default", "y"), directory.resolve("proc"), directory.resolve("log")))
+                .isInstanceOfSatisfying(
+                        PodProcess.Search.NotFound.class,
+                        none -> assertThat(none.why()).contains("no process of it can be seen"));
+    }
+
     @Test
     void escapesWhatADevicesNameWouldDoToATerminal() throws Exception {
         fake.device("e\u001b[31m\u202e_0").uverbs("uverbs0");
@@ -296,6 +339,21 @@ class DoctorReaderTest {
         for (String missing : missingNodes) {
             node.removeDeviceNode(missing);
         }
+        return Report.of(reader(name, node).read(false, wanted(), new AgentReader(probeAddress)));
+    }
+
+    private Report podReport(PodName pod) throws Exception {
+        NodeFixture node = NodeFixture.lay(NodeFixture.ERDMA_COMPAT, directory.resolve("node"));
+        var found = (PodProcess.Search.Found) PodProcess.find(pod, directory.resolve("proc"), directory.resolve("log"));
+        return Report.of(reader(NodeFixture.ERDMA_COMPAT, node)
+                .readPod(found.process(), wanted(), new AgentReader(probeAddress)));
+    }
+
+    private Wanted wanted() {
+        return new Wanted(mode, PortRange.NODE_PORTS, "aliyun/erdma");
+    }
+
+    private DoctorReader reader(String name, NodeFixture node) {
         String library = FakeVerbs.library().toString();
         DoctorPaths paths = new DoctorPaths(
                 node.sysfs(),
@@ -318,9 +376,7 @@ class DoctorReaderTest {
                 () -> allocatable);
         List<DeviceSelector> selectors =
                 name.equals(NodeFixture.SOFT_ROCE) ? List.of(DeviceSelector.parse("name=erdma_0")) : List.of();
-        Facts facts = new DoctorReader(paths, sources, selectors, environment)
-                .read(false, new Wanted(mode, PortRange.NODE_PORTS, "aliyun/erdma"), new AgentReader(probeAddress));
-        return Report.of(facts);
+        return new DoctorReader(paths, sources, selectors, environment);
     }
 
     /** The recorded node, and an RDMA netlink that knows the mode and no device. */

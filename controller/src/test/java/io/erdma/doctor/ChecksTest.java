@@ -755,9 +755,7 @@ class ChecksTest {
         Situation situation = new Situation();
         situation.nccl.putAll(Map.of(
                 "NCCL_DEBUG", "INFO", "NCCL_IB_TIMEOUT", "23", "NCCL_IB_RETRY_CNT", "10", "NCCL_NET_GDR_LEVEL", "1"));
-        assertThat(situation.all("nccl-variables"))
-                .extracting(Finding::verdict)
-                .containsExactly(PASS, FAIL, WARN);
+        assertThat(situation.all("nccl-variables")).extracting(Finding::verdict).containsExactly(PASS, FAIL, WARN);
     }
 
     private static UsageSnapshot.Finding container(String pod, FallbackVerdict verdict) {
