@@ -43,6 +43,7 @@ class ArchitectureTest {
         "io.erdma.node..",
         "io.erdma.cluster..",
         "io.erdma.cli..",
+        "io.erdma.doctor..",
         "io.erdma.nccl..",
         "io.erdma.traffic..",
         "io.erdma.pods.."
@@ -152,15 +153,19 @@ class ArchitectureTest {
             .definedBy("io.erdma.plugin..")
             .layer("node")
             .definedBy("io.erdma.node..")
+            .layer("doctor")
+            .definedBy("io.erdma.doctor..")
             .layer("cli")
             .definedBy("io.erdma.cli..")
             .whereLayer("inventory")
-            .mayOnlyBeAccessedByLayers("health", "plugin", "node", "cli")
+            .mayOnlyBeAccessedByLayers("health", "plugin", "node", "doctor", "cli")
             .whereLayer("health")
             .mayOnlyBeAccessedByLayers("plugin", "node", "cli")
             .whereLayer("plugin")
             .mayOnlyBeAccessedByLayers("node", "cli")
             .whereLayer("node")
+            .mayOnlyBeAccessedByLayers("doctor", "cli")
+            .whereLayer("doctor")
             .mayOnlyBeAccessedByLayers("cli");
 
     @ArchTest
@@ -175,6 +180,15 @@ class ArchitectureTest {
             .should()
             .dependOnClassesThat()
             .resideInAnyPackage("io.erdma.cli..", "picocli..");
+
+    /** Facts come as records, so that each check is a table. */
+    @ArchTest
+    static final ArchRule theDoctorOnlyJudges = noClasses()
+            .that()
+            .resideInAPackage("io.erdma.doctor..")
+            .should()
+            .dependOnClassesThat()
+            .belongToAnyOf(java.nio.file.Files.class, java.io.File.class, System.class, java.lang.Process.class);
 
     /** Logs are judged without looking at anything else, not even at this machine. */
     @ArchTest

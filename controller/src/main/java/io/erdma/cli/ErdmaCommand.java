@@ -64,6 +64,7 @@ final class ErdmaCommand implements Runnable {
         root.getCommandSpec().versionProvider(new Version());
         root.addSubcommand(new AgentCommand());
         root.addSubcommand(new DevinfoCommand(console));
+        root.addSubcommand(new DoctorCommand(console, System.getenv()));
         root.addSubcommand(new StatCommand(console));
         CommandLine ncclCheck = new CommandLine(new NcclCheckCommand(console, standardInput));
         root.addSubcommand(ncclCheck);

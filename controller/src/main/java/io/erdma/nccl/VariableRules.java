@@ -22,7 +22,7 @@ public final class VariableRules {
     }
 
     /** What to think of a value; without a severity nothing is wrong with it. */
-    record Judgement(Kind kind, Optional<Severity> severity, String meaning) {}
+    public record Judgement(Kind kind, Optional<Severity> severity, String meaning) {}
 
     private static final Set<String> SYSTEM = Set.of(
             "NCCL_IB_HCA",
@@ -84,7 +84,11 @@ public final class VariableRules {
 
     private VariableRules() {}
 
-    static Judgement judge(String name, String value, Expectation expected) {
+    /**
+     * @param value as it is in the environment
+     * @param expected which devices the process has
+     */
+    public static Judgement judge(String name, String value, Expectation expected) {
         return switch (name) {
             case "NCCL_IB_RETRY_CNT" -> retries(value);
             case "NCCL_IB_TIMEOUT" -> timeout(value);
