@@ -5,6 +5,7 @@ import io.erdma.inventory.DeviceSelector;
 import io.erdma.inventory.NodePaths;
 import io.erdma.node.driver.DriverSettings;
 import io.erdma.node.interfaces.InterfaceSettings;
+import io.erdma.node.kube.ClusterAccess;
 import io.erdma.node.log.LogFormat;
 import io.erdma.node.log.LogLevel;
 import io.erdma.node.net.RouteSettings;
@@ -18,6 +19,7 @@ import java.util.Optional;
 /**
  * What the agent was told to do, checked.
  *
+ * @param cluster how the cluster's API is reached; absent outside of one
  * @param probeAddress absent: no HTTP server
  * @param choices every setting with its value in text and where that came from, in the table's order
  * @param notes what the operator should know about accepted settings that do nothing here
@@ -28,6 +30,7 @@ public record AgentConfig(
         HealthSettings health,
         NodePaths paths,
         List<DeviceSelector> selectors,
+        Optional<ClusterAccess> cluster,
         InterfaceSettings interfaces,
         RouteSettings routes,
         String verbsLibrary,
@@ -43,7 +46,7 @@ public record AgentConfig(
      * @param text the value as it was written; of a list, all of them
      * @param source "default", "command line", "environment" or "file …"
      */
-    public record Choice(String name, String text, String source, boolean inEffect) {
+    public record Choice(String name, String text, String source) {
         public boolean isDefault() {
             return source.equals("default");
         }
@@ -60,8 +63,7 @@ public record AgentConfig(
         List<String> lines = new ArrayList<>();
         for (Choice choice : choices) {
             if (!choice.isDefault()) {
-                lines.add("setting " + choice.name() + "=" + choice.text() + " (" + choice.source() + ")"
-                        + (choice.inEffect() ? "" : ", not in effect yet"));
+                lines.add("setting " + choice.name() + "=" + choice.text() + " (" + choice.source() + ")");
             }
         }
         if (lines.isEmpty()) {

@@ -9,6 +9,7 @@ import io.erdma.node.Setting.InvalidValueException;
 import io.erdma.node.driver.DriverSettings;
 import io.erdma.node.driver.InstallerSettings;
 import io.erdma.node.interfaces.InterfaceSettings;
+import io.erdma.node.kube.ClusterAccess;
 import io.erdma.node.net.RouteSettings;
 import io.erdma.plugin.PluginSettings;
 import io.erdma.plugin.SessionSettings;
@@ -96,7 +97,8 @@ public final class AgentConfigReader {
 
     /**
      * @param args the command line after the command's name
-     * @param environment the whole environment; only NODE_NAME and names that begin with ERDMA_ are looked at
+     * @param environment the whole environment; of names that do not begin with ERDMA_ only NODE_NAME and those by which
+     *     a pod finds its cluster are looked at
      */
     public static AgentConfig read(List<String> args, Map<String, String> environment) throws ConfigurationException {
         return new AgentConfigReader(environment).read(args);
@@ -287,8 +289,7 @@ public final class AgentConfigReader {
                     chosen.isEmpty()
                             ? setting.defaultText()
                             : String.join(",", chosen.stream().map(Given::text).toList()),
-                    chosen.isEmpty() ? "default" : chosen.getFirst().source(),
-                    setting.inEffect()));
+                    chosen.isEmpty() ? "default" : chosen.getFirst().source()));
         });
         return new AgentConfig(
                 new PluginSettings(
@@ -303,6 +304,7 @@ public final class AgentConfigReader {
                 health(),
                 new NodePaths(one(Settings.SYSFS_ROOT), one(Settings.DEV_ROOT), NodePaths.STANDARD.etc()),
                 selectors(),
+                ClusterAccess.find(environment, ClusterAccess.SERVICE_ACCOUNT),
                 interfaces(),
                 new RouteSettings(one(Settings.ROUTE_METRIC), one(Settings.MANAGE_INTERFACES)),
                 one(Settings.VERBS_LIBRARY),

@@ -13,11 +13,10 @@ import java.util.stream.Collectors;
  * @param hint the value's place holder in the help, for example {@code FILE}
  * @param defaultText the value when nobody sets it, as one would write it; empty for "none"
  * @param parser text → value
- * @param inEffect false: read and checked, but what it controls comes with a later release
  * @param help one sentence
  */
 record Setting<T>(
-        String name, Kind kind, String hint, String defaultText, Parser<T> parser, boolean inEffect, String help) {
+        String name, Kind kind, String hint, String defaultText, Parser<T> parser, String help) {
     /** What a setting takes. */
     enum Kind {
         /** One value; the last one given counts. */

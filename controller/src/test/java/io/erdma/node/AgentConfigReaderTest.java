@@ -138,15 +138,14 @@ class AgentConfigReaderTest {
         AgentConfig fromFile = read("--config", file(setting.fileKey() + ": \"" + value + "\"\n"));
 
         assertThat(choice(fromArgs, setting.name()))
-                .isEqualTo(new AgentConfig.Choice(setting.name(), value, "command line", setting.inEffect()));
+                .isEqualTo(new AgentConfig.Choice(setting.name(), value, "command line"));
         assertThat(choice(fromEnvironment, setting.name()))
-                .isEqualTo(new AgentConfig.Choice(setting.name(), value, "environment", setting.inEffect()));
+                .isEqualTo(new AgentConfig.Choice(setting.name(), value, "environment"));
         assertThat(choice(fromFile, setting.name()))
                 .isEqualTo(new AgentConfig.Choice(
                         setting.name(),
                         value,
-                        "file " + directory.resolve("agent.yaml") + ", line 1",
-                        setting.inEffect()));
+                        "file " + directory.resolve("agent.yaml") + ", line 1"));
     }
 
     @Test

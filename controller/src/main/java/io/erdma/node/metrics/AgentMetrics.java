@@ -2,8 +2,13 @@ package io.erdma.node.metrics;
 
 import io.erdma.device.AdvertisedDevices;
 import io.erdma.device.AdvertisementListener;
+import io.erdma.node.driver.DriverStatus;
+import io.erdma.node.driver.ModeInForce;
+import io.erdma.node.net.KeeperStatus;
+import io.erdma.node.net.Note;
 import io.erdma.plugin.PluginObserver;
 import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MultiGauge;
 import io.micrometer.core.instrument.Tags;
@@ -14,6 +19,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 
@@ -87,6 +93,41 @@ public final class AgentMetrics implements PluginObserver, AdvertisementListener
         Gauge.builder("erdma.health.loop.age", () -> age.get().toMillis() / 1e3)
                 .description("Time since the last completed health check")
                 .baseUnit("seconds")
+                .register(registry);
+    }
+
+    /** @param status of the driver; empty before the first look at it */
+    public void watchDriver(Supplier<Optional<DriverStatus>> status) {
+        for (ModeInForce mode : ModeInForce.values()) {
+            Gauge.builder("erdma.driver.mode", () -> count(status.get().map(now -> now.inForce() == mode)))
+                    .description("1 for the mode that the erdma driver is in, else 0")
+                    .tag("mode", mode.toString())
+                    .register(registry);
+        }
+        Gauge.builder("erdma.driver.switch.pending", () -> count(status.get().map(now -> now.pending().isPresent())))
+                .description("1 while the driver's mode is to change and its devices are in use, else 0")
+                .register(registry);
+        Gauge.builder("erdma.driver.problem", () -> count(status.get().map(now -> now.problem().isPresent())))
+                .description("1 while the driver is not as preferred and somebody has to do something, else 0")
+                .register(registry);
+    }
+
+    private static int count(Optional<Boolean> holds) {
+        return holds.orElse(false) ? 1 : 0;
+    }
+
+    /** @param status of the interfaces that the agent looks after */
+    public void watchInterfaces(Supplier<KeeperStatus> status) {
+        Gauge.builder("erdma.interface.changes.planned", () -> status.get().plan().changes().size())
+                .description("Changes of links, addresses and routes that the last look at them led to")
+                .register(registry);
+        Gauge.builder("erdma.interface.warnings", () -> status.get().notes().stream()
+                        .filter(note -> note.severity() == Note.Severity.WARNING)
+                        .count())
+                .description("Interfaces' states that somebody has to look at; the log tells which")
+                .register(registry);
+        FunctionCounter.builder("erdma.interface.repairs", status, now -> now.get().repairs())
+                .description("How often something was set right that somebody else had undone")
                 .register(registry);
     }
 
