@@ -161,7 +161,7 @@ public final class HealthMonitor implements AutoCloseable {
     /**
      * Lets go of all devices, as before their driver is unloaded: every share is told as unhealthy, then each verbs context
      * is closed, and no device is opened or asked until {@link #resume}. Devices that vanish meanwhile keep their place in
-     * the offer; before the first offer there is nothing to tell. Returns before it is done, see {@link #awaitSuspended}.
+     * the offer. Before the first offer there is nothing to tell: whoever suspends sooner keeps all devices from it. Returns before it is done, see {@link #awaitSuspended}.
      * From any thread; asked for again, only the reason is replaced.
      *
      * @param reason what the devices are told to be unhealthy for, one line for people
@@ -488,8 +488,8 @@ public final class HealthMonitor implements AutoCloseable {
         Set<String> seen = new HashSet<>();
         for (Found found : snapshot.devices()) {
             String name = found.device().name();
-            // Without RDMA netlink the driver may be unknown for a while.
             Optional<Watched> known = devices.find(name);
+            // Without RDMA netlink the driver may be unknown for a while.
             boolean kept = known.isPresent() && !withNetlink;
             if (!found.selected() && !kept) {
                 log.notSelected(found);

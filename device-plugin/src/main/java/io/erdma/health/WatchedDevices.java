@@ -69,7 +69,8 @@ final class WatchedDevices {
 
     /** Whether nothing of former devices is open or being opened. */
     boolean allHaveLeft() {
-        return leaving.isEmpty();
+        return leaving.stream()
+                .noneMatch(device -> device.busy() || device.context().isPresent());
     }
 
     /** Those whose next job is due: to be asked, or to have their context closed. */
