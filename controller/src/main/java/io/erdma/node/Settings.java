@@ -151,7 +151,7 @@ final class Settings {
             "N",
             "200",
             Parsers.integer(1, Integer.MAX_VALUE),
-            "Least metric of their routes; they go above those of all other interfaces.");
+            "Least metric of the routes of eRDMA interfaces; it is higher where other interfaces' routes are.");
     static final Setting<Boolean> LOCAL_ERI_DISCOVERY = new Setting<>(
             "local-eri-discovery",
             Kind.FLAG,

@@ -22,6 +22,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
 /**
@@ -137,12 +138,13 @@ public final class InterfaceKeeper implements AutoCloseable {
             }
             await();
         } catch (NativeException e) {
-            pauseAfter("the node's interfaces can't be read: " + e.getMessage());
+            pauseAfter("the node's interfaces can't be read: " + e.getMessage(), LOG::warn);
         } catch (RuntimeException e) {
             // The poller says so when it is closed during a wait.
             if (!isClosing()) {
-                LOG.error("looking after the node's interfaces failed, it begins anew", e);
-                pauseAfter("a fault of the agent: " + e);
+                pauseAfter(
+                        "a fault of the agent, the node's interfaces are looked at anew: " + e,
+                        problem -> LOG.error(problem, e));
             }
         }
     }
@@ -168,9 +170,9 @@ public final class InterfaceKeeper implements AutoCloseable {
     }
 
     /** The network is opened anew then. */
-    private void pauseAfter(String problem) {
+    private void pauseAfter(String problem, Consumer<String> log) {
         closeNetwork();
-        tellFailures(Set.of(problem));
+        tellFailures(Set.of(problem), log);
         KeeperStatus last = status;
         status = new KeeperStatus(
                 last.plan(), last.notes(), Optional.of(problem), repairs, settings.manage(), last.at());
@@ -205,7 +207,7 @@ public final class InterfaceKeeper implements AutoCloseable {
             tellPlanned(plan);
         }
         tellNotes(notes);
-        tellFailures(failures.stream().map(Failure::message).collect(Collectors.toSet()));
+        tellFailures(failures.stream().map(Failure::message).collect(Collectors.toSet()), LOG::warn);
         status = new KeeperStatus(
                 plan,
                 notes,
@@ -298,8 +300,8 @@ public final class InterfaceKeeper implements AutoCloseable {
         toldNotes = Set.copyOf(notes);
     }
 
-    private void tellFailures(Set<String> failures) {
-        failures.stream().filter(failure -> !toldFailures.contains(failure)).forEach(LOG::warn);
+    private void tellFailures(Set<String> failures, Consumer<String> log) {
+        failures.stream().filter(failure -> !toldFailures.contains(failure)).forEach(log);
         toldFailures = failures;
     }
 }

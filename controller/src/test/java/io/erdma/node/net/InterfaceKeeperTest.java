@@ -210,6 +210,21 @@ class InterfaceKeeperTest {
     }
 
     @Test
+    void survivesAFaultOfItsOwnAndTellsItOnce() throws Exception {
+        network.fault(Optional.of(new IllegalStateException("a fault")));
+        try (InterfaceKeeper keeper = keeper(true)) {
+            keeper.want(node.wanted());
+            awaitStatus(
+                    keeper, status -> assertThat(status.lastError().orElse("")).contains("a fault"));
+            int read = network.reads();
+            awaitStatus(keeper, _ -> assertThat(network.reads()).isGreaterThan(read + 1));
+            network.fault(Optional.empty());
+            awaitSettled(keeper);
+        }
+        assertThat(logged()).filteredOn(line -> line.startsWith("SEVERE")).hasSize(1);
+    }
+
+    @Test
     void followsWhatIsWanted() throws Exception {
         try (InterfaceKeeper keeper = keeper(true)) {
             keeper.want(new WantedInterfaces(Optional.empty(), List.of(node.wanted.getFirst())));

@@ -207,6 +207,25 @@ class InterfacePlanTest {
                 .allMatch(change -> change.dev().equals("eth2"));
     }
 
+    /** R14: a node without IPv4. */
+    @Test
+    void tellsThePrimaryInterfaceByItsIpv6RouteWhereThereIsNoOther() {
+        TestNode node = new TestNode(1);
+        Route byIpv6 = Route.via(
+                IpPrefix.address("fd00:9::1"),
+                IpPrefix.parse("::/0"),
+                link(1),
+                IpPrefix.address("fd00:9::3"),
+                Route.PROTOCOL_RA,
+                1024);
+        NetState state = node.kernel.state();
+
+        Plan plan = InterfacePlan.between(
+                new NetState(state.links(), state.addresses(), List.of(byIpv6)), node.wanted(), 200);
+        assertThat(plan.changes()).isEmpty();
+        assertNote(plan, "eth1", "the node's primary interface");
+    }
+
     @Test
     void doesNotTakeItsOwnDefaultRouteForThePrimarys() {
         TestNode node = configured(100, 200, 200);
