@@ -2,6 +2,8 @@ package io.erdma.node.metrics;
 
 import io.erdma.device.AdvertisedDevices;
 import io.erdma.device.AdvertisementListener;
+import io.erdma.node.driver.DriverStatus;
+import io.erdma.node.driver.ModeInForce;
 import io.erdma.plugin.PluginObserver;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
@@ -16,8 +18,10 @@ import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
+import java.util.function.ToDoubleFunction;
 
 /** The agent's numbers over time. Written from the monitor's and the kubelet's threads, read by scrapes. */
 public final class AgentMetrics implements PluginObserver, AdvertisementListener, AutoCloseable {
@@ -90,6 +94,35 @@ public final class AgentMetrics implements PluginObserver, AdvertisementListener
                 .description("Time since the last completed health check")
                 .baseUnit("seconds")
                 .register(registry);
+    }
+
+    /** @param driver as the keeper last saw it; nothing is shown before its first look */
+    public void watchDriver(Supplier<Optional<DriverStatus>> driver) {
+        for (ModeInForce mode : ModeInForce.values()) {
+            Gauge.builder("erdma.driver.mode", () -> shown(driver, status -> status.inForce() == mode ? 1 : 0))
+                    .description("1 for the mode that the erdma driver runs in")
+                    .tag("mode", mode.toString().replace(' ', '-'))
+                    .register(registry);
+        }
+        Gauge.builder(
+                        "erdma.driver.switch.pending",
+                        () -> shown(driver, status -> status.pending().isPresent() ? 1 : 0))
+                .description("1 while the driver waits for its users before it changes its mode")
+                .register(registry);
+        Gauge.builder(
+                        "erdma.driver.users",
+                        () -> shown(driver, status -> status.usedBy().size()))
+                .description("Processes and pods that use the driver's devices, without the agent")
+                .register(registry);
+        Gauge.builder(
+                        "erdma.driver.problem",
+                        () -> shown(driver, status -> status.problem().isPresent() ? 1 : 0))
+                .description("1 while the driver can't be brought into its mode; the agent's log says why")
+                .register(registry);
+    }
+
+    private static double shown(Supplier<Optional<DriverStatus>> driver, ToDoubleFunction<DriverStatus> number) {
+        return driver.get().map(number::applyAsDouble).orElse(Double.NaN);
     }
 
     /** Adds the process's own numbers; apart from the constructor, so that the registration need not wait for it. */
