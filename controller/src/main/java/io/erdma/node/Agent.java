@@ -9,9 +9,12 @@ import io.erdma.inventory.NodePaths;
 import io.erdma.log.InotifyShortage;
 import io.erdma.log.Log;
 import io.erdma.log.Log.Field;
+import io.erdma.node.driver.DeviceHold;
+import io.erdma.node.driver.DriverKeeper;
 import io.erdma.node.http.ProbeServer;
 import io.erdma.node.log.Logging;
 import io.erdma.node.metrics.AgentMetrics;
+import io.erdma.node.pods.PodShares;
 import io.erdma.plugin.CdiSpecFile;
 import io.erdma.plugin.DevicePluginService;
 import io.erdma.plugin.DeviceStream;
@@ -76,7 +79,18 @@ final class Agent implements AutoCloseable {
                 new DevicePluginService(config.plugin(), stream, path -> Files.exists(paths.here(path)), cdi, metrics);
         var transport = opened("gRPC", UnixTransport.open());
         var session = new KubeletSession(config.session(), transport, service, metrics, inotifyShortage);
+        var driver = opened(
+                "driver",
+                DriverKeeper.of(
+                        config.driver(),
+                        paths,
+                        new PodShares(
+                                transport,
+                                config.session().kubeletRoot(),
+                                config.session().resource()),
+                        DeviceHold.of(monitor)));
         metrics.watchHealthLoop(monitor::age);
+        metrics.watchDriver(driver::status);
         if (config.probeAddress().isPresent()) {
             var probes = opened(
                     "probes",
@@ -101,6 +115,8 @@ final class Agent implements AutoCloseable {
         }
         session.start();
         opened("kubelet session", session);
+        // Not before: what it may take from the kubelet for a while, the kubelet should have heard of.
+        driver.start();
         metrics.watchProcess();
     }
 

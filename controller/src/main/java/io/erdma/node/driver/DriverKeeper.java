@@ -31,7 +31,7 @@ public final class DriverKeeper implements AutoCloseable {
     private static final String THREAD = "erdma-driver";
 
     /** A switch that has begun is brought to its end where that is near; the module is gone in the middle of it. */
-    private static final Duration CLOSE_WITHIN = Duration.ofSeconds(4);
+    private static final Duration CLOSE_WITHIN = Duration.ofSeconds(3);
 
     private final DriverSettings settings;
     private final DriverFactsReader reader;
@@ -157,7 +157,7 @@ public final class DriverKeeper implements AutoCloseable {
         }
     }
 
-    /** Leaves the driver as it is. A switch under way is waited for, up to four seconds. */
+    /** Leaves the driver as it is. A switch under way is waited for, up to three seconds. */
     @Override
     public void close() {
         lock.lock();
