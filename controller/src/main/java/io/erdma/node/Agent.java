@@ -115,7 +115,7 @@ final class Agent implements AutoCloseable {
         }
         session.start();
         opened("kubelet session", session);
-        // Not before: what it may take from the kubelet for a while, the kubelet should have heard of.
+        // After the registration, which pods wait for; a mode to be switched waits for pods.
         driver.start();
         metrics.watchProcess();
     }

@@ -110,9 +110,9 @@ public final class AgentMetrics implements PluginObserver, AdvertisementListener
                 .description("1 while the driver waits for its users before it changes its mode")
                 .register(registry);
         Gauge.builder(
-                        "erdma.driver.users",
+                        "erdma.driver.switch.users",
                         () -> shown(driver, status -> status.usedBy().size()))
-                .description("Processes and pods that use the driver's devices, without the agent")
+                .description("Processes and pods that a change of the driver's mode waits for")
                 .register(registry);
         Gauge.builder(
                         "erdma.driver.problem",

@@ -133,7 +133,7 @@ class AgentMetricsTest {
                         "erdma_driver_mode{mode=\"compat\"} 0.0",
                         "erdma_driver_mode{mode=\"not-loaded\"} 0.0",
                         "erdma_driver_switch_pending 1.0",
-                        "erdma_driver_users 2.0",
+                        "erdma_driver_switch_users 2.0",
                         "erdma_driver_problem 0.0");
     }
 
