@@ -4,9 +4,10 @@ import io.erdma.health.HealthSettings;
 import io.erdma.inventory.DeviceSelector;
 import io.erdma.inventory.NodePaths;
 import io.erdma.node.driver.DriverSettings;
+import io.erdma.node.interfaces.InterfaceSettings;
 import io.erdma.node.log.LogFormat;
 import io.erdma.node.log.LogLevel;
-import io.erdma.node.net.InterfaceSettings;
+import io.erdma.node.net.RouteSettings;
 import io.erdma.plugin.PluginSettings;
 import io.erdma.plugin.SessionSettings;
 import java.net.InetSocketAddress;
@@ -25,9 +26,10 @@ public record AgentConfig(
         PluginSettings plugin,
         SessionSettings session,
         HealthSettings health,
-        InterfaceSettings interfaces,
         NodePaths paths,
         List<DeviceSelector> selectors,
+        InterfaceSettings interfaces,
+        RouteSettings routes,
         String verbsLibrary,
         DriverSettings driver,
         Optional<InetSocketAddress> probeAddress,

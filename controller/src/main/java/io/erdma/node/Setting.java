@@ -24,6 +24,8 @@ record Setting<T>(
         VALUE,
         /** As VALUE, and the empty text has a meaning of its own instead of standing for "not set". */
         VALUE_OR_EMPTY,
+        /** As VALUE_OR_EMPTY; a list in the file means the same with commas between its values. */
+        VALUE_OR_LIST,
         /** True or false; on the command line the name alone means true. */
         FLAG,
         /** Any number of values. */
@@ -64,6 +66,11 @@ record Setting<T>(
 
     boolean isList() {
         return kind == Kind.LIST;
+    }
+
+    /** Whether the file may give it as a list. */
+    boolean takesLists() {
+        return isList() || kind == Kind.VALUE_OR_LIST;
     }
 
     /** What is wrong with a text; empty when it is a value. */

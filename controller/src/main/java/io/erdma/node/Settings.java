@@ -4,6 +4,7 @@ import io.erdma.inventory.DeviceSelector;
 import io.erdma.node.Setting.Kind;
 import io.erdma.node.Setting.Parser;
 import io.erdma.node.driver.DriverMode;
+import io.erdma.node.interfaces.ExposedRules;
 import io.erdma.node.log.LogFormat;
 import io.erdma.node.log.LogLevel;
 import io.erdma.plugin.CdiMode;
@@ -146,7 +147,7 @@ final class Settings {
             "BYTES",
             "8500",
             Parsers.integer(1280, 9600),
-            "MTU of eRDMA interfaces on instances with jumbo frames.");
+            "MTU of secondary eRDMA interfaces: where the ERdmaDevice object says that the instance has jumbo frames, and with local discovery only if it is given.");
     static final Setting<Boolean> MANAGE_INTERFACES = new Setting<>(
             "manage-interfaces",
             Kind.FLAG,
@@ -161,20 +162,36 @@ final class Settings {
             "200",
             Parsers.integer(1, Integer.MAX_VALUE),
             "Least metric of their routes; they go above those of all other interfaces.");
-    static final Setting<Boolean> LOCAL_ERI_DISCOVERY = later(
+    static final Setting<Boolean> LOCAL_ERI_DISCOVERY = new Setting<>(
             "local-eri-discovery",
             Kind.FLAG,
             "",
-            "false",
+            "true",
             Parsers::bool,
-            "Use the interfaces found on the node instead of those that the controller assigns.");
-    static final Setting<List<String>> EXPOSED_LOCAL_ERIS = later(
+            true,
+            "Use the eRDMA devices found on the node; false: those that the node's ERdmaDevice object names, as a controller or a person writes it.");
+    static final Setting<ExposedRules> EXPOSED_LOCAL_ERIS = new Setting<>(
             "exposed-local-eris",
-            Kind.VALUE_OR_EMPTY,
+            Kind.VALUE_OR_LIST,
             "RULES",
             "",
             Parsers::localEris,
-            "Which local devices to offer on which instance.");
+            true,
+            "Which devices found on the node to offer, by instance: i-bp1abc erdma_0/erdma_1, i-* erdma_* for all that no other rule names; several with commas between them. Without any, all.");
+    static final Setting<String> NODE_NAME = new Setting<>(
+            "node-name",
+            Kind.VALUE,
+            "NAME",
+            "",
+            Parsers::nodeName,
+            true,
+            "Name of this node's Node object; without it NODE_NAME of the environment, else the host's name.");
+    static final Setting<InetSocketAddress> METADATA_ADDRESS = value(
+            "metadata-address",
+            "URL",
+            "http://100.100.100.200",
+            Parsers::serviceAddress,
+            "Where the cloud's metadata service is.");
 
     /** In the order of the help and of the README. */
     static final List<Setting<?>> ALL = List.of(
@@ -201,11 +218,13 @@ final class Settings {
             INSTALLER_VERSION,
             DRIVER_URL,
             DRIVER_SHA256,
+            LOCAL_ERI_DISCOVERY,
+            EXPOSED_LOCAL_ERIS,
+            NODE_NAME,
+            METADATA_ADDRESS,
             MANAGE_INTERFACES,
             ROUTE_METRIC,
-            JUMBO_FRAME_MTU,
-            LOCAL_ERI_DISCOVERY,
-            EXPOSED_LOCAL_ERIS);
+            JUMBO_FRAME_MTU);
 
     private Settings() {}
 
@@ -215,11 +234,6 @@ final class Settings {
 
     private static Setting<Boolean> flag(String name, boolean inEffect, String help) {
         return new Setting<>(name, Kind.FLAG, "", "false", Parsers::bool, inEffect, help);
-    }
-
-    private static <T> Setting<T> later(
-            String name, Kind kind, String hint, String defaultText, Parser<T> parser, String help) {
-        return new Setting<>(name, kind, hint, defaultText, parser, false, help);
     }
 
     /** The lines of {@code --help}. */

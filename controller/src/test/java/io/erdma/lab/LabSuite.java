@@ -97,6 +97,12 @@ public final class LabSuite {
         check("netlinkKnowsWhatTheKernelsOwnToolsSay", this::netlinkKnowsWhatTheKernelsOwnToolsSay);
         check("verbsEventsTellOfALinkThatGoesDownAndUp", this::verbsEventsTellOfALinkThatGoesDownAndUp);
 
+        StatPromises stat = new StatPromises(node, out);
+        check("statShowsRealTraffic", stat::showsRealTraffic);
+        check("statNamesThePodOfAQueuePair", stat::namesThePodOfAQueuePair);
+        check("statAwaitsADeviceAndEndsWithZeroOnCtrlC", stat::awaitsADeviceAndEndsWithZeroOnCtrlC);
+        check("statEndsWhenNobodyReadsOn", stat::endsWhenNobodyReadsOn);
+
         check("registersAndGrantsExactlyTheDeviceAskedFor", this::registersAndGrants);
         check("tellsByEventsAloneOfALinkThatIsDownForFiveSeconds", this::tellsOfALinkThatIsDownForFiveSeconds);
         check("tellsAtMostOnceASecondOfTwentyFlapsInTenSeconds", this::tellsAtMostOnceASecond);

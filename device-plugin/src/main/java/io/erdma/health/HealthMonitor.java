@@ -62,7 +62,6 @@ public final class HealthMonitor implements AutoCloseable {
     private static final String SCAN = "erdma-scan";
 
     private final DeviceInventory inventory;
-    private final NodeSources sources;
     private final NodePaths paths;
     private final HealthSettings settings;
     private final Clock clock;
@@ -114,7 +113,6 @@ public final class HealthMonitor implements AutoCloseable {
             AdvertisementListener listener,
             InotifyShortage inotifyShortage) {
         this.inventory = inventory;
-        this.sources = sources;
         this.paths = paths;
         this.settings = settings;
         this.clock = clock;
@@ -449,10 +447,10 @@ public final class HealthMonitor implements AutoCloseable {
                     device.closed();
                     leaving.remove(device);
                 }
-                case Jobs.Message.Scanned done -> {
+                case Jobs.Message.Scanned(InventorySnapshot snapshot, long startedAt) -> {
                     log.jobSucceeded(SCAN);
-                    if (scans.ended(done.startedAt(), now)) {
-                        scanned(done, now);
+                    if (scans.ended(startedAt, now)) {
+                        scanned(snapshot, startedAt, now);
                     }
                 }
                 case Jobs.Message.Faulty(String job, Optional<Watched> device, Throwable cause) -> {
@@ -499,15 +497,14 @@ public final class HealthMonitor implements AutoCloseable {
 
     // ---- scans
 
-    private void scanned(Jobs.Message.Scanned done, long now) {
-        InventorySnapshot snapshot = done.snapshot();
+    private void scanned(InventorySnapshot snapshot, long startedAt, long now) {
         lastScan = Optional.of(clock.instant());
         sourceStatuses = snapshot.sources();
         log.sources(sourceStatuses);
         if (snapshot.usable(Source.RDMA_NETLINK)) {
             netnsMode = snapshot.netnsMode();
         }
-        done.links().ifPresent(dump -> linksDumped(dump, done.startedAt(), now));
+        snapshot.links().ifPresent(dump -> linksDumped(dump, startedAt, now));
 
         boolean withNetlink = snapshot.usable(Source.RDMA_NETLINK);
         Set<String> seen = new HashSet<>();
@@ -584,17 +581,7 @@ public final class HealthMonitor implements AutoCloseable {
         if (!scans.begin(now, rarely ? settings.scan() : settings.probe())) {
             return;
         }
-        jobs.start(SCAN, Optional.empty(), () -> {
-            InventorySnapshot snapshot = inventory.scan();
-            Optional<List<Link>> dump;
-            try {
-                dump = Optional.of(sources.links());
-            } catch (NativeException e) {
-                // The snapshot's source status tells the reason.
-                dump = Optional.empty();
-            }
-            return new Jobs.Message.Scanned(snapshot, dump, now);
-        });
+        jobs.start(SCAN, Optional.empty(), () -> new Jobs.Message.Scanned(inventory.scan(), now));
     }
 
     private void startAsking(Watched device, long now) {

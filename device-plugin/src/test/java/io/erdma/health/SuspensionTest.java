@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 final class SuspensionTest extends MonitorScenario {
     private static final String REASON = "the driver is being changed to compat";
 
-    private static final HealthSettings AT_ONCE_OR_NEVER = byEvents(STILL);
+    private static final HealthSettings AT_ONCE_OR_NEVER = byEvents(Paces.STILL);
 
     private final List<Integer> closedWhenTold = new CopyOnWriteArrayList<>();
 

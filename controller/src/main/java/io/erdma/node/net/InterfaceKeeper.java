@@ -44,7 +44,7 @@ public final class InterfaceKeeper implements AutoCloseable {
                 Duration.ofMillis(200), Duration.ofSeconds(60), Duration.ofSeconds(5), Repairs.Limits.STANDARD);
     }
 
-    private final InterfaceSettings settings;
+    private final RouteSettings settings;
     private final HostNetwork.Opener opener;
     private final Timing timing;
     private final Clock clock;
@@ -67,7 +67,7 @@ public final class InterfaceKeeper implements AutoCloseable {
     private Set<String> toldFailures = Set.of();
     private Set<NetChange> toldPlanned = Set.of();
 
-    InterfaceKeeper(InterfaceSettings settings, HostNetwork.Opener opener, Timing timing, Clock clock)
+    InterfaceKeeper(RouteSettings settings, HostNetwork.Opener opener, Timing timing, Clock clock)
             throws NativeException {
         this.settings = requireNonNull(settings, "settings is null");
         this.opener = requireNonNull(opener, "opener is null");
@@ -78,11 +78,11 @@ public final class InterfaceKeeper implements AutoCloseable {
     }
 
     /** Idle until it hears what is {@link #want wanted}. A node whose netlink fails is tried again, and told in the status. */
-    public static InterfaceKeeper start(InterfaceSettings settings) throws NativeException {
+    public static InterfaceKeeper start(RouteSettings settings) throws NativeException {
         return start(settings, KernelNetwork::open, Timing.STANDARD);
     }
 
-    static InterfaceKeeper start(InterfaceSettings settings, HostNetwork.Opener opener, Timing timing)
+    static InterfaceKeeper start(RouteSettings settings, HostNetwork.Opener opener, Timing timing)
             throws NativeException {
         var keeper = new InterfaceKeeper(settings, opener, timing, Clock.systemUTC());
         keeper.thread.start();
@@ -237,9 +237,7 @@ public final class InterfaceKeeper implements AutoCloseable {
         outcome.made().stream().collect(Collectors.groupingBy(NetChange::link)).forEach((link, made) -> {
             boolean repair = repairsOf.get(link).made(made, now);
             repairs += repair ? 1 : 0;
-            for (NetChange change : made) {
-                LOG.info(change.describe() + (repair ? " again" : ""), Field.of("interface", change.dev()));
-            }
+            made.forEach(change -> tellMade(change, repair));
         });
         if (!outcome.failures().isEmpty()) {
             lookWithin(timing.retry());
@@ -268,6 +266,15 @@ public final class InterfaceKeeper implements AutoCloseable {
     }
 
     // ---- telling, each thing once
+
+    private static void tellMade(NetChange change, boolean repair) {
+        Field dev = Field.of("interface", change.dev());
+        if (repair && change instanceof NetChange.AddAddress) {
+            LOG.warn(change.describe() + " again: somebody had removed it. " + InterfacePlan.WHITELIST, dev);
+        } else {
+            LOG.info(change.describe() + (repair ? " again" : ""), dev);
+        }
+    }
 
     private void tellPlanned(Plan plan) {
         Set<NetChange> planned = new LinkedHashSet<>(plan.changes());

@@ -6,6 +6,8 @@ import static org.awaitility.Awaitility.await;
 
 import io.erdma.libc.Errno;
 import io.erdma.libc.NativeException;
+import io.erdma.netlink.InterfaceAddress;
+import io.erdma.netlink.Route;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -58,12 +60,9 @@ class InterfaceKeeperTest {
     }
 
     private InterfaceKeeper keeper(boolean manage) throws NativeException {
-        return keeper(manage, new Repairs.Limits(Duration.ofMillis(4), Duration.ofMinutes(1), 4));
-    }
-
-    private InterfaceKeeper keeper(boolean manage, Repairs.Limits limits) throws NativeException {
+        var limits = new Repairs.Limits(Duration.ofMillis(4), Duration.ofMinutes(1), 4, Duration.ofMinutes(10));
         return InterfaceKeeper.start(
-                new InterfaceSettings(200, manage, 8500),
+                new RouteSettings(200, manage),
                 network::opened,
                 new InterfaceKeeper.Timing(OFTEN, OFTEN, OFTEN, limits));
     }
@@ -130,6 +129,21 @@ class InterfaceKeeperTest {
             awaitSettled(keeper);
             assertThat(node.routesOf(1)).isEqualTo(right);
             assertThat(logged()).contains("INFO set link eth1 up again");
+        }
+    }
+
+    @Test
+    void pointsToTheWhitelistWhenAnAddressDisappears() throws Exception {
+        try (InterfaceKeeper keeper = keeper(true)) {
+            keeper.want(node.wanted());
+            awaitSettled(keeper);
+            network.change(() -> node.make(List.of(new NetChange.DeleteAddress(
+                    "eth1", new InterfaceAddress(link(1), TestNode.addressOf(1), 0, Route.SCOPE_UNIVERSE)))));
+            awaitStatus(keeper, status -> assertThat(status.repairs()).isEqualTo(1));
+            assertThat(logged())
+                    .anySatisfy(line -> assertThat(line)
+                            .startsWith("WARNING add address 10.9.0.3/24 dev eth1 noprefixroute again: somebody had")
+                            .contains("Terway's ENI whitelist"));
         }
     }
 

@@ -475,6 +475,33 @@ class InterfacePlanTest {
     }
 
     @Test
+    void noticesIpv6RoutesOfOthersThatTakeOverButNotThoseOfEachLink() {
+        TestNode node = configured(100, 200, 200);
+        NetState state = node.kernel.state();
+        List<Route> routes = new ArrayList<>(state.routes());
+        for (String destination : List.of("fe80::/64", "fd00:9::/64")) {
+            for (int link : new int[] {ETH0, link(1)}) {
+                routes.add(new Route(
+                        IpPrefix.parse(destination),
+                        0,
+                        256,
+                        254,
+                        1,
+                        Route.PROTOCOL_RA,
+                        0,
+                        Optional.empty(),
+                        List.of(new Route.Hop(link, Optional.empty())),
+                        0));
+            }
+        }
+        Plan plan = InterfacePlan.between(new NetState(state.links(), state.addresses(), routes), node.wanted(), 200);
+
+        assertThat(plan.changes()).isEmpty();
+        assertThat(plan.notes()).hasSize(1);
+        assertNote(plan, "eth1", "fd00:9:0:0:0:0:0:0/64 dev eth1 proto ra metric 256 takes over traffic");
+    }
+
+    @Test
     void wantsNothingWhereNothingIsWanted() {
         assertThat(InterfacePlan.between(configured(100, 200, 200).kernel.state(), WantedInterfaces.NONE, 200))
                 .isEqualTo(Plan.NONE);
