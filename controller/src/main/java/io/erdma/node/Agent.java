@@ -96,9 +96,16 @@ final class Agent implements AutoCloseable {
                 new DevicePluginService(config.plugin(), stream, path -> Files.exists(paths.here(path)), cdi, metrics);
         var transport = opened("gRPC", UnixTransport.open());
         var session = new KubeletSession(config.session(), transport, service, metrics, inotifyShortage);
-        var shares = new PodShares(
-                transport, config.session().kubeletRoot(), config.session().resource());
-        var driver = DriverKeeper.of(config.driver(), paths, shares, new Hold(monitor));
+        var driver = opened(
+                "driver",
+                DriverKeeper.of(
+                        config.driver(),
+                        paths,
+                        new PodShares(
+                                transport,
+                                config.session().kubeletRoot(),
+                                config.session().resource()),
+                        DeviceHold.of(monitor)));
         metrics.watchHealthLoop(monitor::age);
         metrics.watchDriver(driver::status);
         metrics.watchInterfaces(network::status);
@@ -126,9 +133,8 @@ final class Agent implements AutoCloseable {
         }
         session.start();
         opened("kubelet session", session);
-        // The kubelet must be there to hear that a switch makes the devices unusable.
+        // After the registration, which pods wait for; a mode to be switched waits for pods.
         driver.start();
-        opened("driver", driver);
         metrics.watchProcess();
     }
 
@@ -190,23 +196,6 @@ final class Agent implements AutoCloseable {
                 Thread.currentThread().interrupt();
                 return false;
             }
-        }
-    }
-
-    private record Hold(HealthMonitor monitor) implements DeviceHold {
-        @Override
-        public void suspend(String reason) {
-            monitor.suspend(reason);
-        }
-
-        @Override
-        public boolean awaitSuspended(Duration atMost) {
-            return monitor.awaitSuspended(atMost);
-        }
-
-        @Override
-        public void resume() {
-            monitor.resume();
         }
     }
 }

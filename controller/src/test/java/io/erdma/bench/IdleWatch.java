@@ -49,7 +49,10 @@ public final class IdleWatch {
             double cpu = (after.cpuTicks() - before.cpuTicks()) / (double) idle.toSeconds();
             result(messages == 1, minutes + " idle minutes bring the kubelet one list", messages + " lists in all");
             result(lines == 0, minutes + " idle minutes bring no line to the log", lines + " lines");
-            result(cpu <= CPU_PERCENT, minutes + " idle minutes take hardly any CPU", "%.3f %% of a core".formatted(cpu));
+            result(
+                    cpu <= CPU_PERCENT,
+                    minutes + " idle minutes take hardly any CPU",
+                    "%.3f %% of a core".formatted(cpu));
             result(
                     after.threads() <= before.threads() && after.descriptors() <= before.descriptors(),
                     minutes + " idle minutes leave threads and descriptors as they were",

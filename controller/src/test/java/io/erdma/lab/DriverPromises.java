@@ -46,15 +46,17 @@ final class DriverPromises implements AutoCloseable {
     /** What the keeper logs is in its status; the suite's output is the list of promises. */
     private static final Logger QUIET = Logger.getLogger("io.erdma.node.driver");
 
-    private final Path project;
+    private final Node node;
     private final Path root;
+    private final Path kubeletRoot;
     private final UnixTransport transport = UnixTransport.open();
     private final Server kubelet;
     private volatile ListPodResourcesResponse pods = ListPodResourcesResponse.getDefaultInstance();
 
-    DriverPromises(Path project) throws IOException {
+    /** @param node whose kubelet is to tell of pods with shares from now on */
+    DriverPromises(Node node) throws IOException {
         QUIET.setLevel(Level.OFF);
-        this.project = project;
+        this.node = node;
         this.root = Files.createTempDirectory("driver");
         // The machine's own sysfs, and a card in it that no virtual machine has.
         Path sys = Files.createDirectories(root.resolve("sys"));
@@ -64,7 +66,9 @@ final class DriverPromises implements AutoCloseable {
         Path card = Files.createDirectories(sys.resolve("bus/pci/devices/0000:00:1f.7"));
         Files.writeString(card.resolve("vendor"), "0x1ded\n");
         Files.writeString(card.resolve("device"), "0x107f\n");
-        Path socket = Files.createDirectories(root.resolve("pod-resources")).resolve("kubelet.sock");
+        this.kubeletRoot = node.kubelet().directory().getParent();
+        Path socket =
+                Files.createDirectories(kubeletRoot.resolve("pod-resources")).resolve("kubelet.sock");
         this.kubelet = transport.serve(
                 socket,
                 new PodResourcesListerGrpc.PodResourcesListerImplBase() {
@@ -104,19 +108,19 @@ final class DriverPromises implements AutoCloseable {
                     keeper.events.equals(List.of(
                             "suspend: driver mode switches from default to compat", "suspended", "resume with 1: CA")),
                     keeper.events.toString());
-            told.add("default → compat");
+            told.add("default to compat");
         }
         try (Keeper keeper = new Keeper(Optional.of(DriverMode.OFED))) {
             keeper.await(status -> status.inForce() == ModeInForce.OFED);
             require(keeper.events.isEmpty(), "nothing was to be loaded anew: " + keeper.events);
-            told.add("→ ofed");
+            told.add("to ofed");
         }
         try (Keeper keeper = new Keeper(Optional.of(DriverMode.DEFAULT))) {
             keeper.await(status -> status.inForce() == ModeInForce.DEFAULT);
             require(keeper.events.getLast().equals("resume with 4: RNIC"), keeper.events.toString());
-            told.add("→ default");
+            told.add("to default");
         }
-        return String.join(" ", told);
+        return String.join(", ", told);
     }
 
     String waitsForUsers() throws Exception {
@@ -182,7 +186,8 @@ final class DriverPromises implements AutoCloseable {
     String hasNoModeToSwitchInTheKernelsOwnDriver() throws IOException {
         unload();
         Command.check(
-                "insmod", project.resolve("target/erdma-module/plain/erdma.ko").toString());
+                "insmod",
+                node.project().resolve("target/erdma-module/plain/erdma.ko").toString());
         try (Keeper keeper = new Keeper(Optional.of(DriverMode.COMPAT))) {
             DriverStatus status = keeper.await(all -> true);
             require(status.inForce() == ModeInForce.UNKNOWN, status.toString());
@@ -191,6 +196,76 @@ final class DriverPromises implements AutoCloseable {
         } finally {
             unload();
         }
+    }
+
+    /** In a mount namespace whose /lib/modules is empty, as a container's is. */
+    String usesTheHostsModulesFromAPod() {
+        unload();
+        Command.Result told = Command.check(
+                "unshare",
+                "--mount",
+                "--propagation",
+                "private",
+                "sh",
+                "-c",
+                "mount -t tmpfs none /lib/modules && ! modprobe erdma 2>/dev/null && exec \"$@\"",
+                "sh",
+                node.project().resolve("build/test-main.sh").toString(),
+                ModuleProbe.class.getName());
+        require(compatMode().equals("Y"), "compat_mode is " + compatMode());
+        unload();
+        return told.out().strip();
+    }
+
+    /** Two soft-RoCE devices and the driver's own, one agent that is to bring the driver into mode compat. */
+    String theAgentSwitches(Agents agents) throws IOException {
+        load();
+        pods = holding("default", "train");
+        int from = node.kubelet().messages().size();
+        AgentProcess agent = agents.start(List.of("--device-selector=driver=erdma", "--prefer-driver=compat"));
+        try {
+            node.awaitShares(from, Map.of("erdma_0", 200, "erdma_1", 200, "erdma_2", 200));
+            Await.until(
+                    "the agent says why it does not switch",
+                    Node.PATIENCE,
+                    () -> agent.logLine("switch from default to compat pending", "pod default/train")
+                            .isPresent());
+            require(granted("erdma_2").contains("/dev/infiniband/rdma_cm"), "no rdma_cm in mode default");
+            int pending = node.kubelet().messages().size();
+            require(compatMode().equals("N"), "compat_mode is " + compatMode());
+
+            pods = ListPodResourcesResponse.getDefaultInstance();
+            node.awaitShares(pending, Map.of("erdma_0", 0, "erdma_1", 0, "erdma_2", 0));
+            int suspended = node.kubelet().messages().size();
+            node.awaitShares(suspended, Map.of("erdma_0", 200, "erdma_1", 200, "erdma_2", 200));
+            require(compatMode().equals("Y"), "compat_mode is " + compatMode());
+            require(
+                    node.kubelet().messages().stream()
+                            .skip(pending)
+                            .noneMatch(message -> Node.healthyShares(message).size() < 3),
+                    "a device left the kubelet's list meanwhile");
+            List<String> granted = granted("erdma_2");
+            require(granted.equals(List.of(Roce.uverbs("erdma_2").toString())), "in mode compat: " + granted);
+            return agent.logLine("unhealthy", "erdma_2").orElse("");
+        } finally {
+            pods = ListPodResourcesResponse.getDefaultInstance();
+            agents.end();
+            unload();
+        }
+    }
+
+    private List<String> granted(String device) {
+        return node.kubelet().allocate(device + "/7").getDevicesList().stream()
+                .map(spec -> spec.getHostPath())
+                .sorted()
+                .toList();
+    }
+
+    /** Starts the suite's agent, in place of one that runs. */
+    interface Agents {
+        AgentProcess start(List<String> options);
+
+        void end();
     }
 
     // ---- the driver
@@ -286,7 +361,7 @@ final class DriverPromises implements AutoCloseable {
             keeper = DriverKeeper.of(
                     new DriverSettings(preference, true, Optional.empty()),
                     new NodePaths(root.resolve("sys"), Path.of("/dev"), Path.of("/etc")),
-                    new PodShares(transport, root, FakeKubelet.RESOURCE),
+                    new PodShares(transport, kubeletRoot, FakeKubelet.RESOURCE),
                     this);
             if (start) {
                 keeper.start();

@@ -122,7 +122,7 @@ public final class LabSuite {
                 "offersTheDevicesAgainWhenAllRdmaModulesWereUnloadedAndLoadedAgain",
                 this::returnsWhenAllRdmaModulesAreLoadedAgain);
 
-        try (DriverPromises driver = new DriverPromises(node.project())) {
+        try (DriverPromises driver = new DriverPromises(node)) {
             check("driverIsLoadedInThePreferredModeWhereItIsMissing", driver::loadsTheDriver);
             check("driverSwitchesFromDefaultToCompatToOfedAndBack", driver::switchesModes);
             check("driverIsNotTakenFromAProcessOrAPodThatUsesIt", driver::waitsForUsers);
@@ -131,6 +131,11 @@ public final class LabSuite {
                     driver::isNotFooledByModprobe);
             check("driverSwitchWaitsForADeviceThatIsSlow", driver::waitsForASlowDevice);
             check("driverOfTheKernelHasNoModeToSwitch", driver::hasNoModeToSwitchInTheKernelsOwnDriver);
+            check("driverIsTheHostsAlsoForAnAgentInAPod", driver::usesTheHostsModulesFromAPod);
+            check(
+                    "agentSwitchesTheDriverOnceThePodsAreGoneAndGrantsByTheNewMode",
+                    () -> driver.theAgentSwitches(agents()));
+            endAgent();
             DriverPromises.unload();
         }
 
@@ -580,6 +585,21 @@ public final class LabSuite {
         AgentProcess agent = start(options);
         node.awaitShares(from, BOTH);
         return agent;
+    }
+
+    private DriverPromises.Agents agents() {
+        return new DriverPromises.Agents() {
+            @Override
+            public AgentProcess start(List<String> options) {
+                endAgent();
+                return LabSuite.this.start(options);
+            }
+
+            @Override
+            public void end() {
+                endAgent();
+            }
+        };
     }
 
     private AgentProcess start(List<String> options, String... before) {

@@ -1,5 +1,6 @@
 package io.erdma.node.driver;
 
+import io.erdma.health.HealthMonitor;
 import java.time.Duration;
 
 /** Takes this process's own hands off the devices for a while; the health monitor does it. */
@@ -12,4 +13,23 @@ public interface DeviceHold {
 
     /** Looks at the devices anew and offers those that work. Harmless when nothing is suspended. */
     void resume();
+
+    static DeviceHold of(HealthMonitor monitor) {
+        return new DeviceHold() {
+            @Override
+            public void suspend(String reason) {
+                monitor.suspend(reason);
+            }
+
+            @Override
+            public boolean awaitSuspended(Duration atMost) {
+                return monitor.awaitSuspended(atMost);
+            }
+
+            @Override
+            public void resume() {
+                monitor.resume();
+            }
+        };
+    }
 }

@@ -12,7 +12,7 @@ import java.util.Set;
  * @param file the module on the host's disk; of interest where it is not loaded
  * @param pciFunctions number of eRDMA functions (PCI 1ded:107f)
  * @param devices names of the driver's RDMA devices that have their uverbs node
- * @param users of those devices, without this process
+ * @param users of those devices, without this process; none where the driver runs in the preferred mode, whoever uses it
  * @param companions which of the modules that go with the driver are loaded
  * @param gpuDriver whether NVIDIA's driver is there
  * @param kernel the running kernel's release

@@ -68,8 +68,17 @@ public final class DriverFactsReader {
         this.manage = manage;
     }
 
-    public DriverFacts read() {
+    /**
+     * @param preference absent: the node decides. Users are looked for only where the driver runs in another mode, since
+     *     that means a walk through all processes and a question to the kubelet
+     */
+    public DriverFacts read(Optional<DriverMode> preference) {
         DriverModule module = module();
+        boolean gpuDriver = gpuDriver();
+        boolean otherMode = module instanceof DriverModule.Loaded loaded
+                && loaded.compatMode()
+                        .filter(on -> on != DriverMode.of(preference, gpuDriver).compatMode())
+                        .isPresent();
         int functions = pciFunctions();
         Optional<String> cannotChange = manage ? host.problem() : Optional.of("--manage-driver=false forbids it");
         Set<String> loaded = Stream.of(DriverMode.values())
@@ -81,9 +90,9 @@ public final class DriverFactsReader {
                 moduleFile(module, functions),
                 functions,
                 readyDevices(),
-                users(module),
+                otherMode ? users(module) : DeviceUsers.NONE,
                 loaded,
-                gpuDriver(),
+                gpuDriver,
                 text(proc.resolve("sys/kernel/osrelease")).orElse("unknown"),
                 cannotChange);
     }

@@ -31,7 +31,7 @@ public final class DriverKeeper implements AutoCloseable {
     private static final String THREAD = "erdma-driver";
 
     /** A switch that has begun is brought to its end where that is near; the module is gone in the middle of it. */
-    private static final Duration CLOSE_WITHIN = Duration.ofSeconds(4);
+    private static final Duration CLOSE_WITHIN = Duration.ofSeconds(3);
 
     private final DriverSettings settings;
     private final DriverFactsReader reader;
@@ -157,7 +157,7 @@ public final class DriverKeeper implements AutoCloseable {
         }
     }
 
-    /** Leaves the driver as it is. A switch under way is waited for, up to four seconds. */
+    /** Leaves the driver as it is. A switch under way is waited for, up to three seconds. */
     @Override
     public void close() {
         lock.lock();
@@ -190,7 +190,7 @@ public final class DriverKeeper implements AutoCloseable {
 
     /** @return how long all can be left as it is */
     Duration check() {
-        DriverFacts facts = reader.read();
+        DriverFacts facts = reader.read(settings.preference());
         DriverPlan plan = DriverPlan.of(settings.preference(), facts, installer.isPresent());
         tell(plan);
         Optional<String> pending = Optional.empty();
@@ -217,7 +217,7 @@ public final class DriverKeeper implements AutoCloseable {
             } catch (IOException e) {
                 failed(e.getMessage());
             }
-            facts = reader.read();
+            facts = reader.read(settings.preference());
             plan = DriverPlan.of(settings.preference(), facts, installer.isPresent());
         } else {
             failures = 0;
@@ -297,7 +297,7 @@ public final class DriverKeeper implements AutoCloseable {
             case Action.Switch change -> change(change);
             case Action.Install _ -> {
                 installer.orElseThrow().install(plan.mode());
-                DriverFacts now = reader.read();
+                DriverFacts now = reader.read(settings.preference());
                 if (now.module() instanceof DriverModule.Absent && !(now.file() instanceof ModuleFile.Found)) {
                     throw new IOException(
                             "the driver's installer ended well, but the host still has no module erdma for"

@@ -14,7 +14,7 @@ import java.util.Optional;
  * @param plan what is to be done, or why nothing is, in one line
  * @param pending why that has to wait; absent when it need not
  * @param problem what failed or is out of our power, with what to do; absent when all is well
- * @param usedBy who uses the devices, in words
+ * @param usedBy who uses the devices, in words; empty where the mode is right, whoever uses them
  * @param at when this was read
  */
 public record DriverStatus(

@@ -56,6 +56,8 @@ final class HostCgroup {
             Path procs = cgroups.resolve(tree).resolve("cgroup.procs");
             if (Files.exists(procs)) {
                 write(procs, pid);
+            } else if (parts[1].contains("memory") || lines.size() == 1) {
+                throw new IOException("it is in " + parts[2] + ", and " + procs + " is not there");
             }
         }
     }

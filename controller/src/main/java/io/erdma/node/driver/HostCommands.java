@@ -17,7 +17,7 @@ import java.util.function.Consumer;
 /**
  * Runs programs of the host, since only the host's own kmod reads the host's modules: directly where this process is on
  * the host, else in the mount namespace of PID 1. Never through a shell; each has a deadline, and whoever is still there
- * then is killed with all it started. The calling thread waits.
+ * then is killed with its children and theirs. The calling thread waits.
  */
 public final class HostCommands {
     /** The number that the kernel gives its first pid namespace (PROC_PID_INIT_INO). */

@@ -22,6 +22,7 @@ import java.util.Arrays;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
+import java.util.function.ToDoubleFunction;
 
 /** The agent's numbers over time. Written from the monitor's and the kubelet's threads, read by scrapes. */
 public final class AgentMetrics implements PluginObserver, AdvertisementListener, AutoCloseable {
@@ -96,24 +97,33 @@ public final class AgentMetrics implements PluginObserver, AdvertisementListener
                 .register(registry);
     }
 
-    /** @param status of the driver; empty before the first look at it */
-    public void watchDriver(Supplier<Optional<DriverStatus>> status) {
+    /** @param driver as the keeper last saw it; nothing is shown before its first look */
+    public void watchDriver(Supplier<Optional<DriverStatus>> driver) {
         for (ModeInForce mode : ModeInForce.values()) {
-            Gauge.builder("erdma.driver.mode", () -> count(status.get().map(now -> now.inForce() == mode)))
-                    .description("1 for the mode that the erdma driver is in, else 0")
-                    .tag("mode", mode.toString())
+            Gauge.builder("erdma.driver.mode", () -> shown(driver, status -> status.inForce() == mode ? 1 : 0))
+                    .description("1 for the mode that the erdma driver runs in")
+                    .tag("mode", mode.toString().replace(' ', '-'))
                     .register(registry);
         }
-        Gauge.builder("erdma.driver.switch.pending", () -> count(status.get().map(now -> now.pending().isPresent())))
-                .description("1 while the driver's mode is to change and its devices are in use, else 0")
+        Gauge.builder(
+                        "erdma.driver.switch.pending",
+                        () -> shown(driver, status -> status.pending().isPresent() ? 1 : 0))
+                .description("1 while the driver waits for its users before it changes its mode")
                 .register(registry);
-        Gauge.builder("erdma.driver.problem", () -> count(status.get().map(now -> now.problem().isPresent())))
-                .description("1 while the driver is not as preferred and somebody has to do something, else 0")
+        Gauge.builder(
+                        "erdma.driver.switch.users",
+                        () -> shown(driver, status -> status.usedBy().size()))
+                .description("Processes and pods that a change of the driver's mode waits for")
+                .register(registry);
+        Gauge.builder(
+                        "erdma.driver.problem",
+                        () -> shown(driver, status -> status.problem().isPresent() ? 1 : 0))
+                .description("1 while the driver can't be brought into its mode; the agent's log says why")
                 .register(registry);
     }
 
-    private static int count(Optional<Boolean> holds) {
-        return holds.orElse(false) ? 1 : 0;
+    private static double shown(Supplier<Optional<DriverStatus>> driver, ToDoubleFunction<DriverStatus> number) {
+        return driver.get().map(number::applyAsDouble).orElse(Double.NaN);
     }
 
     /** @param status of the interfaces that the agent looks after */

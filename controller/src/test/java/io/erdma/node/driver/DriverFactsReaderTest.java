@@ -21,6 +21,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 class DriverFactsReaderTest {
     private static final long SELF = 77;
+    /** Not the mode that the node is in, so that users matter. */
+    private static final Optional<DriverMode> OTHER = Optional.of(DriverMode.DEFAULT);
+
     private static final Answer NO_PODS = new Answer.Known(List.of());
 
     @TempDir
@@ -29,8 +32,8 @@ class DriverFactsReaderTest {
     private final List<OptionalLong> contexts = new ArrayList<>();
     private Answer pods = NO_PODS;
 
-    private DriverFactsReader reader() {
-        return reader(devices -> contexts);
+    private DriverFacts read() {
+        return reader(devices -> contexts).read(OTHER);
     }
 
     private DriverFactsReader reader(OpenContexts open) {
@@ -61,14 +64,13 @@ class DriverFactsReaderTest {
     @CsvSource({"Y, true", "N, false"})
     void readsTheModeOfALoadedModule(String text, boolean compat) throws IOException {
         node().write("module/erdma/parameters/compat_mode", text + "\n");
-        assertThat(reader().read().module())
-                .isEqualTo(new DriverModule.Loaded(Optional.of(compat), true, 0, List.of()));
+        assertThat(read().module()).isEqualTo(new DriverModule.Loaded(Optional.of(compat), true, 0, List.of()));
     }
 
     @Test
     void takesAModuleWithoutTheParameterAsOfUnknownModeAndNotAsN() throws IOException {
         node().remove("module/erdma/parameters");
-        assertThat(reader().read().module()).isEqualTo(new DriverModule.Loaded(Optional.empty(), true, 0, List.of()));
+        assertThat(read().module()).isEqualTo(new DriverModule.Loaded(Optional.empty(), true, 0, List.of()));
     }
 
     @Test
@@ -76,16 +78,16 @@ class DriverFactsReaderTest {
         NodeFixture node = node();
         node.remove("module/erdma/initstate");
         node.remove("module/erdma/refcnt");
-        assertThat(reader().read().module()).isEqualTo(new DriverModule.Loaded(Optional.of(true), false, 0, List.of()));
+        assertThat(read().module()).isEqualTo(new DriverModule.Loaded(Optional.of(true), false, 0, List.of()));
     }
 
     @Test
     void seesAModuleOnItsWayInOrOut() throws IOException {
         NodeFixture node = node();
         node.write("module/erdma/initstate", "going\n");
-        assertThat(reader().read().module()).isEqualTo(new DriverModule.Changing("going"));
+        assertThat(read().module()).isEqualTo(new DriverModule.Changing("going"));
         node.remove("module/erdma");
-        assertThat(reader().read().module()).isEqualTo(new DriverModule.Absent());
+        assertThat(read().module()).isEqualTo(new DriverModule.Absent());
     }
 
     @Test
@@ -93,7 +95,7 @@ class DriverFactsReaderTest {
         NodeFixture node = node();
         node.write("module/erdma/refcnt", "3\n");
         node.write("module/erdma/holders/erdma_test/x", "");
-        assertThat(reader().read().module())
+        assertThat(read().module())
                 .isEqualTo(new DriverModule.Loaded(Optional.of(true), true, 3, List.of("erdma_test")));
     }
 
@@ -107,26 +109,26 @@ class DriverFactsReaderTest {
         node.write("bus/pci/devices/0000:00:08.0/device", "0x5007\n");
         node.write("bus/pci/devices/0000:00:09.0/vendor", "0x15b3\n");
         node.write("bus/pci/devices/0000:00:09.0/device", "0x107f\n");
-        assertThat(reader().read().pciFunctions()).isEqualTo(1);
+        assertThat(read().pciFunctions()).isEqualTo(1);
     }
 
     @Test
     void aDeviceIsReadyWithItsUverbsNodeAndNotBefore() throws IOException {
         NodeFixture node = node();
-        assertThat(reader().read().devices()).containsExactly("erdma_0", "erdma_1");
+        assertThat(read().devices()).containsExactly("erdma_0", "erdma_1");
         node.removeDeviceNode("infiniband/uverbs1");
-        assertThat(reader().read().devices()).containsExactly("erdma_1");
+        assertThat(read().devices()).containsExactly("erdma_1");
     }
 
     @ParameterizedTest
     @CsvSource({"proc/driver/nvidia/version", "sys/module/nvidia/refcnt"})
     void knowsAGpuNodeByItsDriver(String file) throws IOException {
         node();
-        assertThat(reader().read().gpuDriver()).isFalse();
+        assertThat(read().gpuDriver()).isFalse();
         Path sign = directory.resolve(file);
         Files.createDirectories(sign.getParent());
         Files.writeString(sign, "NVRM version\n");
-        assertThat(reader().read().gpuDriver()).isTrue();
+        assertThat(read().gpuDriver()).isTrue();
     }
 
     @Test
@@ -134,7 +136,7 @@ class DriverFactsReaderTest {
         node();
         Files.createDirectories(directory.resolve("proc/sys/kernel"));
         Files.writeString(directory.resolve("proc/sys/kernel/osrelease"), Facts.CONTAINER_OS + "\n");
-        assertThat(reader().read().containerOptimised()).isTrue();
+        assertThat(read().containerOptimised()).isTrue();
     }
 
     @Test
@@ -144,7 +146,7 @@ class DriverFactsReaderTest {
         contexts.add(OptionalLong.of(SELF));
         contexts.add(OptionalLong.of(SELF));
         process(SELF, "java", "/dev/infiniband/uverbs0", "/dev/infiniband/uverbs1", "/dev/null");
-        assertThat(reader().read().users()).isEqualTo(DeviceUsers.NONE);
+        assertThat(read().users()).isEqualTo(DeviceUsers.NONE);
     }
 
     @Test
@@ -156,7 +158,7 @@ class DriverFactsReaderTest {
         process(4711, "python3", "/dev/infiniband/uverbs0");
         process(4712, "ib_write_bw", "/dev/infiniband/uverbs1");
         process(4713, "other", "/dev/infiniband/uverbs9", "/dev/infiniband/rdma_cm");
-        assertThat(reader().read().users())
+        assertThat(read().users())
                 .isEqualTo(new DeviceUsers(
                         List.of(new UsingProcess(4711, "python3"), new UsingProcess(4712, "ib_write_bw")),
                         List.of(),
@@ -175,7 +177,7 @@ class DriverFactsReaderTest {
             Path directoryOfThread = Files.createDirectories(directory.resolve("proc/" + thread[0]));
             Files.writeString(directoryOfThread.resolve("status"), "Name:\tx\nTgid:\t" + thread[1] + "\nNgid:\t0\n");
         }
-        assertThat(reader().read().users())
+        assertThat(read().users())
                 .isEqualTo(new DeviceUsers(List.of(new UsingProcess(4711, "python3")), List.of(), List.of()));
     }
 
@@ -184,21 +186,21 @@ class DriverFactsReaderTest {
         node().write("module/erdma/refcnt", "1\n");
         contexts.add(OptionalLong.empty());
         process(SELF, "java", "/dev/infiniband/uverbs0");
-        assertThat(reader().read().users()).isEqualTo(DeviceUsers.NONE);
+        assertThat(read().users()).isEqualTo(DeviceUsers.NONE);
     }
 
     @Test
     void aReferenceThatNobodyAccountsForIsAUserToo() throws IOException {
         node().write("module/erdma/refcnt", "3\n");
         process(4711, "python3", "/dev/infiniband/uverbs0");
-        assertThat(reader().read().users().others()).singleElement().asString().startsWith("2 of processes");
+        assertThat(read().users().others()).singleElement().asString().startsWith("2 of processes");
     }
 
     @Test
     void aContextWithoutAnOwnerInSightIsAUser() throws IOException {
         node();
         contexts.add(OptionalLong.empty());
-        assertThat(reader().read().users().others()).singleElement().asString().startsWith("1 of processes");
+        assertThat(read().users().others()).singleElement().asString().startsWith("1 of processes");
     }
 
     @Test
@@ -207,7 +209,17 @@ class DriverFactsReaderTest {
         DriverFactsReader reader = reader(devices -> {
             throw new IOException("EPERM");
         });
-        assertThat(reader.read().users().inUse()).isTrue();
+        assertThat(reader.read(OTHER).users().inUse()).isTrue();
+    }
+
+    @Test
+    void asksNobodyForUsersWhereTheModeIsRight() throws IOException {
+        node();
+        pods = new Answer.Unreadable("no socket");
+        DriverFactsReader reader = reader(devices -> {
+            throw new IllegalStateException("asked");
+        });
+        assertThat(reader.read(Optional.of(DriverMode.OFED)).users()).isEqualTo(DeviceUsers.NONE);
     }
 
     @Test
@@ -218,7 +230,7 @@ class DriverFactsReaderTest {
                     asked.addAll(devices);
                     return List.of();
                 })
-                .read();
+                .read(OTHER);
         assertThat(asked).containsExactly("erdma_0", "erdma_1");
     }
 
@@ -229,19 +241,19 @@ class DriverFactsReaderTest {
                 new Holder("default", "train", "worker", List.of("erdma_0/1")),
                 new Holder("default", "train", "sidecar", List.of("erdma_0/2")),
                 new Holder("lab", "train", "worker", List.of("erdma_1/7"))));
-        assertThat(reader().read().users().pods()).containsExactly("default/train", "lab/train");
+        assertThat(read().users().pods()).containsExactly("default/train", "lab/train");
     }
 
     @Test
     void unreadablePodSharesCountAsInUse() throws IOException {
         node();
         pods = new Answer.Unreadable("no socket");
-        assertThat(reader().read().users().summary()).isEqualTo("1 user: possibly pods: no socket");
+        assertThat(read().users().summary()).isEqualTo("1 user: possibly pods: no socket");
     }
 
     @Test
     void readsANodeWithoutAnything() {
-        DriverFacts facts = reader().read();
+        DriverFacts facts = read();
         assertThat(facts.module()).isEqualTo(new DriverModule.Absent());
         assertThat(facts.pciFunctions()).isZero();
         assertThat(facts.devices()).isEmpty();

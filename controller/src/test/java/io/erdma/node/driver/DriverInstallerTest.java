@@ -313,6 +313,23 @@ class DriverInstallerTest {
     }
 
     @Test
+    void doesNotTakeAGroupThatItCannotSeeForNone() throws Exception {
+        Process process = new ProcessBuilder("sleep", "1000").start();
+        try {
+            Path proc = Files.createDirectories(directory.resolve("proc/" + process.pid()));
+            HostCgroup groups = new HostCgroup(directory.resolve("nowhere"), directory.resolve("proc"));
+            for (String group : List.of("0::/kubepods/pod1/c1\n", "9:memory:/kubepods/pod1/c1\n3:pids:/\n")) {
+                Files.writeString(proc.resolve("cgroup"), group);
+                assertThatThrownBy(() -> groups.admit(process)).hasMessageContaining("/kubepods/pod1/c1");
+            }
+            Files.writeString(proc.resolve("cgroup"), "0::/\n");
+            groups.admit(process);
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+
+    @Test
     void removesWhatAnAgentThatWasEndedInTheMiddleLeft() throws IOException {
         Path old = Files.createDirectories(work.resolve("erdma-driver-123/deep"));
         Files.writeString(old.resolve("file"), "x");

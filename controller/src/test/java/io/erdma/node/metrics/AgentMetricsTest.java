@@ -6,14 +6,19 @@ import io.erdma.device.AdvertisedDevices;
 import io.erdma.device.DeviceHealth;
 import io.erdma.device.RdmaCmUse;
 import io.erdma.device.RdmaDevice;
+import io.erdma.node.driver.DriverMode;
+import io.erdma.node.driver.DriverStatus;
+import io.erdma.node.driver.ModeInForce;
 import io.erdma.verbs.NodeGuid;
 import io.erdma.verbs.NodeType;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -105,6 +110,31 @@ class AgentMetricsTest {
         assertThat(scrape())
                 .contains("erdma_health_loop_age_seconds 1.5")
                 .anyMatch(line -> line.startsWith("erdma_build_info{") && line.contains("version=\"1.2.3\""));
+    }
+
+    @Test
+    void showsTheDriversModeAndWhyASwitchWaits() {
+        AtomicReference<Optional<DriverStatus>> driver = new AtomicReference<>(Optional.empty());
+        metrics.watchDriver(driver::get);
+        assertThat(scrape()).contains("erdma_driver_switch_pending NaN");
+
+        driver.set(Optional.of(new DriverStatus(
+                DriverMode.COMPAT,
+                false,
+                ModeInForce.DEFAULT,
+                "switch pending",
+                Optional.of("switch pending"),
+                Optional.empty(),
+                List.of("pod default/train", "pid 4711 (python3)"),
+                Instant.EPOCH)));
+        assertThat(scrape())
+                .contains(
+                        "erdma_driver_mode{mode=\"default\"} 1.0",
+                        "erdma_driver_mode{mode=\"compat\"} 0.0",
+                        "erdma_driver_mode{mode=\"not-loaded\"} 0.0",
+                        "erdma_driver_switch_pending 1.0",
+                        "erdma_driver_switch_users 2.0",
+                        "erdma_driver_problem 0.0");
     }
 
     @Test
