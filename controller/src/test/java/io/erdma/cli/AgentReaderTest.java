@@ -32,8 +32,13 @@ class AgentReaderTest {
 
     @Test
     void countsTheSharesOfHealthyDevicesInTheAgentsMetrics() {
-        String metrics = "# TYPE erdma_devices gauge\nerdma_devices{health=\"healthy\"} 1.0\n"
-                + "erdma_devices{health=\"unhealthy\"} 3.0\nerdma_shares 800.0\nerdma_shares_other 7.0\n";
+        String metrics = """
+                # TYPE erdma_devices gauge
+                erdma_devices{health="healthy"} 1.0
+                erdma_devices{health="unhealthy"} 3.0
+                erdma_shares 800.0
+                erdma_shares_other 7.0
+                """;
         assertThat(AgentReader.offerIn(metrics)).contains(new Offer(200));
         assertThat(AgentReader.offerIn(
                         metrics.replace("1.0", "0.0").replace("3.0", "0.0").replace("800", "0")))

@@ -314,11 +314,11 @@ class DoctorReaderTest {
         HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         open.add(() -> server.stop(0));
         answer(server, "/readyz", status, text);
-        answer(
-                server,
-                "/metrics",
-                200,
-                "erdma_devices{health=\"healthy\"} 2.0\nerdma_devices{health=\"unhealthy\"} 0.0\nerdma_shares 400.0\n");
+        answer(server, "/metrics", 200, """
+                erdma_devices{health="healthy"} 2.0
+                erdma_devices{health="unhealthy"} 0.0
+                erdma_shares 400.0
+                """);
         server.start();
         probeAddress = "127.0.0.1:" + server.getAddress().getPort();
     }

@@ -23,9 +23,11 @@ class ProcessReaderTest {
     }
 
     private static String limits(String soft) {
-        return "Limit                     Soft Limit           Hard Limit           Units     \n"
-                + "Max processes             7823                 7823                 processes \n"
-                + "Max locked memory         " + soft + "                8388608              bytes     \n";
+        return """
+                Limit                     Soft Limit           Hard Limit           Units
+                Max processes             7823                 7823                 processes
+                Max locked memory         %s                8388608              bytes
+                """.formatted(soft);
     }
 
     @Test

@@ -55,23 +55,39 @@ class SecretsTest {
 
     @Test
     void leavesTheNamesOfWhatItMasksInTexts() {
-        assertThat(Secrets.mask("Authorization: Bearer abc.def\n{\"accessKeySecret\": \"xyz\"}\npassword=one;port=2"))
-                .isEqualTo("Authorization: Bearer (left out)\n{\"accessKeySecret\": \"(left out)\"}\n"
-                        + "password=(left out);port=2");
+        assertThat(Secrets.mask("""
+                        Authorization: Bearer abc.def
+                        {"accessKeySecret": "xyz"}
+                        password=one;port=2
+                        """)).isEqualTo("""
+                        Authorization: Bearer (left out)
+                        {"accessKeySecret": "(left out)"}
+                        password=(left out);port=2
+                        """);
     }
 
     @Test
     void leavesOutAPrivateKey() {
-        assertThat(Secrets.mask("x\n-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----\ny"))
-                .isEqualTo("x\n" + Secrets.LEFT_OUT + "\ny");
+        assertThat(Secrets.mask("""
+                        x
+                        -----BEGIN RSA PRIVATE KEY-----
+                        MIIE
+                        -----END RSA PRIVATE KEY-----
+                        y
+                        """)).isEqualTo("""
+                        x
+                        (left out)
+                        y
+                        """);
     }
 
     @Test
     void keepsWhatSysfsAndNetlinkTell() {
-        String text =
-                "devices/pci0000:00/0000:00:07.0/modalias = pci:v00001DEDd0000107Fsv00001DEDsd00000000bc00scffi00\n"
-                        + "ports/1/gids/0 = fe80:0000:0000:0000:0216:3eff:fe0a:0001\n"
-                        + "erdma_devices{health=\"healthy\"} 2.0\n";
+        String text = """
+                devices/pci0000:00/0000:00:07.0/modalias = pci:v00001DEDd0000107Fsv00001DEDsd00000000bc00scffi00
+                ports/1/gids/0 = fe80:0000:0000:0000:0216:3eff:fe0a:0001
+                erdma_devices{health="healthy"} 2.0
+                """;
         assertThat(Secrets.mask(text)).isEqualTo(text);
     }
 }
