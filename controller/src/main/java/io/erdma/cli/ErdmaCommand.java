@@ -57,7 +57,7 @@ final class ErdmaCommand implements Runnable {
         root.getCommandSpec().versionProvider(new Version());
         root.addSubcommand(new AgentCommand());
         root.addSubcommand(new DevinfoCommand(console));
-        root.addSubcommand(new CleanupCommand(console, NetworkCleanup.NONE));
+        root.addSubcommand(new CleanupCommand(console, new InterfaceCleanup()));
         root.addSubcommand(new VersionCommand(console));
         // As getopt does it for ibv_devinfo: --list may be --li, and of two -d the last one counts.
         root.setAbbreviatedOptionsAllowed(true);
