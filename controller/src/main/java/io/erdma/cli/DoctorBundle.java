@@ -9,6 +9,7 @@ import io.erdma.inventory.NodeSources;
 import io.erdma.libc.NativeException;
 import io.erdma.netlink.RdmaLink;
 import io.erdma.netlink.RdmaNetlink;
+import io.erdma.node.BuildInfo;
 import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;

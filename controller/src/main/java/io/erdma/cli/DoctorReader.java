@@ -52,6 +52,9 @@ final class DoctorReader {
     /** libibverbs alone waits up to 5 s for a node that it may not open. */
     private static final Duration PATIENCE_WITH_A_DEVICE = Duration.ofSeconds(8);
 
+    /** A client that connects through a network, and its classes, take longer. */
+    private static final Duration CLUSTER_PATIENCE = Duration.ofSeconds(20);
+
     private static final String NCCL = "NCCL_";
 
     private final DoctorPaths paths;
@@ -91,7 +94,8 @@ final class DoctorReader {
                 sources.node(),
                 sources.network(),
                 sources.usage(),
-                sources.allocatable());
+                sources.allocatable(),
+                sources.nodeObject());
         return new DoctorReader(inside, of, selectors, variables)
                 .read(new Vantage(Side.OTHER_POD, process.describe()), Long.toString(process.pid()), wanted, agent);
     }
@@ -119,6 +123,10 @@ final class DoctorReader {
                 agent.readiness(),
                 agent.offer(),
                 ask("the kubelet", sources.allocatable()),
+                wanted.node()
+                        .map(node -> ask(
+                                CLUSTER_PATIENCE, "the cluster", () -> sources.nodeObject().apply(node)))
+                        .orElseGet(() -> Fact.unknown("not asked")),
                 ask("the pods", () -> sources.usage().apply(offered(explanation))));
     }
 
@@ -130,7 +138,11 @@ final class DoctorReader {
     }
 
     private static <T> Fact<T> ask(String what, Supplier<Fact<T>> question) {
-        return Patience.within(PATIENCE, what, question).orElseGet(() -> late(what));
+        return ask(PATIENCE, what, question);
+    }
+
+    private static <T> Fact<T> ask(Duration patience, String what, Supplier<Fact<T>> question) {
+        return Patience.within(patience, what, question).orElseGet(() -> late(what));
     }
 
     private static <T> Fact<T> late(String what) {

@@ -41,8 +41,8 @@ public final class NetlinkObjects {
                 link.name(),
                 byOwner(pairs, RdmaQueuePair::pid),
                 unseen(pairs, RdmaQueuePair::pid),
-                contexts.map(list -> byOwner(list, RdmaContext::pid)),
-                contexts.map(list -> unseen(list, RdmaContext::pid)).orElse(0));
+                contexts.map(list -> byOwner(list, RdmaContext::thread)),
+                contexts.map(list -> unseen(list, RdmaContext::thread)).orElse(0));
     }
 
     private static <T> Map<Long, Integer> byOwner(List<T> objects, Function<T, OptionalLong> owner) {

@@ -350,7 +350,7 @@ class DoctorReaderTest {
     }
 
     private Wanted wanted() {
-        return new Wanted(mode, PortRange.NODE_PORTS, "aliyun/erdma");
+        return new Wanted(mode, PortRange.NODE_PORTS, "aliyun/erdma", Optional.empty());
     }
 
     private DoctorReader reader(String name, NodeFixture node) {
@@ -373,7 +373,8 @@ class DoctorReaderTest {
                 () -> withNetnsMode(new FixtureNode(node, library, links), netns),
                 () -> Fact.known(new Network(links, addresses, routes)),
                 _ -> use,
-                () -> allocatable);
+                () -> allocatable,
+                _ -> Fact.unknown("not asked"));
         List<DeviceSelector> selectors =
                 name.equals(NodeFixture.SOFT_ROCE) ? List.of(DeviceSelector.parse("name=erdma_0")) : List.of();
         return new DoctorReader(paths, sources, selectors, environment);
