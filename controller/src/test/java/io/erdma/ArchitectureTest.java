@@ -115,9 +115,9 @@ class ArchitectureTest {
             .resideInAnyPackage("io.fabric8..");
 
     @ArchTest
-    static final ArchRule theAgentUsesNoHttpClientOfTheJdk = noClasses()
+    static final ArchRule onlyTheClustersClientAndDownloadsUseTheLargeHttpClient = noClasses()
             .that()
-            .resideOutsideOfPackage("io.erdma.node.kube..")
+            .resideOutsideOfPackages("io.erdma.node.kube..", "io.erdma.node.driver..")
             .should()
             .dependOnClassesThat()
             .resideInAnyPackage("java.net.http..");

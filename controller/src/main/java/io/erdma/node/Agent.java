@@ -82,7 +82,8 @@ final class Agent implements AutoCloseable {
         var network = opened("interfaces' configuration", InterfaceKeeper.start(config.routes()));
         // Before the monitor's first look, which makes the first offer.
         var interfaces = opened(
-                "interfaces", new InterfaceSource(config.interfaces(), config.cluster(), () -> devices(monitor), (wanted, choice) -> {
+                "interfaces",
+                new InterfaceSource(config.interfaces(), config.cluster(), () -> devices(monitor), (wanted, choice) -> {
                     monitor.choose(choice);
                     network.want(wanted);
                 }));

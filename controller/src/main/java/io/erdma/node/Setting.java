@@ -15,8 +15,7 @@ import java.util.stream.Collectors;
  * @param parser text → value
  * @param help one sentence
  */
-record Setting<T>(
-        String name, Kind kind, String hint, String defaultText, Parser<T> parser, String help) {
+record Setting<T>(String name, Kind kind, String hint, String defaultText, Parser<T> parser, String help) {
     /** What a setting takes. */
     enum Kind {
         /** One value; the last one given counts. */

@@ -55,8 +55,7 @@ final class Settings {
             Parsers::directory,
             "The kubelet's root directory; its sockets are in device-plugins below it.");
     static final Setting<Boolean> PRE_START_CONTAINER = flag(
-            "deviceplugin-prestart-container",
-            "Have the kubelet call PreStartContainer before each container start.");
+            "deviceplugin-prestart-container", "Have the kubelet call PreStartContainer before each container start.");
     static final Setting<String> VERBS_LIBRARY = value(
             "verbs-library",
             "LIBRARY",
@@ -110,8 +109,7 @@ final class Settings {
             Parsers::bool,
             "Load the erdma driver, and load it anew in the preferred mode once nobody uses its devices; needs hostPID and CAP_SYS_MODULE.");
     static final Setting<Boolean> INSTALL_DRIVER = flag(
-            "install-driver",
-            "Install the erdma driver where the host has none; needs driver-url and driver-sha256.");
+            "install-driver", "Install the erdma driver where the host has none; needs driver-url and driver-sha256.");
     static final Setting<String> INSTALLER_VERSION = new Setting<>(
             "erdma-installer-version",
             Kind.VALUE_OR_EMPTY,

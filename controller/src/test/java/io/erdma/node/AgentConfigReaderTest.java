@@ -15,8 +15,8 @@ import io.erdma.node.log.LogLevel;
 import io.erdma.node.net.RouteSettings;
 import io.erdma.plugin.CdiMode;
 import java.io.IOException;
-import java.net.URI;
 import java.net.InetSocketAddress;
+import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -143,9 +143,7 @@ class AgentConfigReaderTest {
                 .isEqualTo(new AgentConfig.Choice(setting.name(), value, "environment"));
         assertThat(choice(fromFile, setting.name()))
                 .isEqualTo(new AgentConfig.Choice(
-                        setting.name(),
-                        value,
-                        "file " + directory.resolve("agent.yaml") + ", line 1"));
+                        setting.name(), value, "file " + directory.resolve("agent.yaml") + ", line 1"));
     }
 
     @Test

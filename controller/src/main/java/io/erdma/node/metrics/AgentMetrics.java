@@ -128,15 +128,20 @@ public final class AgentMetrics implements PluginObserver, AdvertisementListener
 
     /** @param status of the interfaces that the agent looks after */
     public void watchInterfaces(Supplier<KeeperStatus> status) {
-        Gauge.builder("erdma.interface.changes.planned", () -> status.get().plan().changes().size())
+        Gauge.builder(
+                        "erdma.interface.changes.planned",
+                        () -> status.get().plan().changes().size())
                 .description("Changes of links, addresses and routes that the last look at them led to")
                 .register(registry);
-        Gauge.builder("erdma.interface.warnings", () -> status.get().notes().stream()
-                        .filter(note -> note.severity() == Note.Severity.WARNING)
-                        .count())
+        Gauge.builder(
+                        "erdma.interface.warnings",
+                        () -> status.get().notes().stream()
+                                .filter(note -> note.severity() == Note.Severity.WARNING)
+                                .count())
                 .description("Interfaces' states that somebody has to look at; the log tells which")
                 .register(registry);
-        FunctionCounter.builder("erdma.interface.repairs", status, now -> now.get().repairs())
+        FunctionCounter.builder(
+                        "erdma.interface.repairs", status, now -> now.get().repairs())
                 .description("How often something was set right that somebody else had undone")
                 .register(registry);
     }

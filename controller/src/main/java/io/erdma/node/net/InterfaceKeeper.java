@@ -6,6 +6,7 @@ import io.erdma.libc.NativeException;
 import io.erdma.libc.Poller;
 import io.erdma.log.Log;
 import io.erdma.log.Log.Field;
+import io.erdma.netlink.IpPrefix;
 import io.erdma.netlink.Link;
 import io.erdma.node.net.InterfaceConfigurer.Failure;
 import io.erdma.node.net.InterfaceConfigurer.Outcome;
@@ -202,7 +203,7 @@ public final class InterfaceKeeper implements AutoCloseable {
         List<Failure> failures = List.of();
         if (settings.manage()) {
             failures = carryOut(network.get(), plan, found);
-            notes.addAll(notesOfRepairs(found));
+            notes.addAll(notesOfRepairs(found, interfaces));
         } else {
             tellPlanned(plan);
         }
@@ -248,7 +249,10 @@ public final class InterfaceKeeper implements AutoCloseable {
     }
 
     /** Once may be chance. */
-    private List<Note> notesOfRepairs(NetState found) {
+    private List<Note> notesOfRepairs(NetState found, WantedInterfaces interfaces) {
+        Set<IpPrefix> addresses = interfaces.secondary().stream()
+                .flatMap(one -> one.address().stream())
+                .collect(Collectors.toSet());
         return found.links().stream()
                 .filter(link -> repairsOf.get(link.index()).inARow() > 1)
                 .map(link -> {
@@ -256,8 +260,8 @@ public final class InterfaceKeeper implements AutoCloseable {
                     return new Note(
                             link.name(),
                             Severity.WARNING,
-                            "somebody keeps undoing what the agent sets up; found on it: "
-                                    + found.traceOfOthers(link)
+                            "somebody keeps undoing what the agent sets up; "
+                                    + found.traceOfOthers(link, addresses)
                                     + (repairs.gaveUp()
                                             ? ". The agent only tries each "
                                                     + repairs.pause().toSeconds() + " s now. "

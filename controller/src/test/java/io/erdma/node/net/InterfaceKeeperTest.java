@@ -148,7 +148,7 @@ class InterfaceKeeperTest {
     }
 
     @Test
-    void stopsFightingAndNamesTheOther() throws Exception {
+    void givesUpAFightThatLeadsNowhereAndSaysSo() throws Exception {
         try (InterfaceKeeper keeper = keeper(true)) {
             keeper.want(node.wanted());
             awaitSettled(keeper);
@@ -162,7 +162,7 @@ class InterfaceKeeperTest {
                         assertThat(note.subject()).isEqualTo("eth1");
                         assertThat(note.text())
                                 .contains(
-                                        "somebody keeps undoing what the agent sets up; found on it: address 10.9.0.3/24")
+                                        "somebody keeps undoing what the agent sets up; who it is, the interface does not show")
                                 .contains("only tries each 60 s now")
                                 .contains("Terway's ENI whitelist");
                     }));

@@ -24,12 +24,15 @@ import java.util.OptionalInt;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 
@@ -191,6 +194,26 @@ enum InterfacesScenario {
             }
         }
     },
+    NAME_WHO_UNDOES_WHAT_IT_SETS_UP {
+        @Override
+        void run() throws Exception {
+            node("eth0", 100, 1);
+            try (InterfaceKeeper keeper = keeper()) {
+                keeper.want(wanted(1));
+                awaitSettled(keeper);
+                List<String> right = sorted(ip("-4 route show"));
+                ip("route add 10.50.0.0/16 dev eth1 proto dhcp metric 7");
+                for (int i = 0; i < 3; i++) {
+                    ip("route del default dev eth1");
+                    await().atMost(Duration.ofSeconds(20))
+                            .untilAsserted(() -> assertThat(ip("-4 route show")).containsAll(right));
+                }
+                awaitNote(
+                        keeper,
+                        "somebody keeps undoing what the agent sets up; found on the interface: a route of a DHCP client");
+            }
+        }
+    },
     LEAVE_A_CARD_ALONE_THAT_SOMEBODY_ELSE_SET_UP {
         @Override
         void run() throws Exception {
@@ -298,6 +321,82 @@ enum InterfacesScenario {
 
         private static List<String> ours() throws IOException, InterruptedException {
             return sorted(ip("-4 route show proto 217"));
+        }
+    },
+    LOOK_AGAIN_WHEN_NOTIFICATIONS_WERE_LOST {
+        @Override
+        void run() throws Exception {
+            node("eth0", 100, 1);
+            var deaf = new AtomicReference<>(new CountDownLatch(0));
+            try (InterfaceKeeper keeper = keeper(Duration.ofMillis(20), () -> new Deaf(KernelNetwork.open(), deaf))) {
+                keeper.want(wanted(1));
+                awaitSettled(keeper);
+                List<String> right = sorted(ip("-4 route show"));
+                for (int i = 0; i < 2; i++) {
+                    deaf.set(new CountDownLatch(1));
+                    long before = dropped();
+                    ip(IntStream.range(0, 500)
+                            .mapToObj(mtu -> "link set p0 mtu " + (1000 + mtu))
+                            .toArray(String[]::new));
+                    assertThat(dropped())
+                            .as("notifications that the kernel dropped")
+                            .isGreaterThan(before);
+                    ip("route del default dev eth1");
+                    deaf.get().countDown();
+                    awaitTable(right);
+                    awaitSettled(keeper);
+                }
+                // And it still hears.
+                ip("route del default dev eth1");
+                awaitTable(right);
+            }
+        }
+
+        private static long dropped() throws IOException {
+            return Files.readAllLines(Path.of("/proc/net/netlink")).stream()
+                    .skip(1)
+                    .mapToLong(line -> Long.parseLong(line.strip().split(" +", -1)[8]))
+                    .sum();
+        }
+    },
+    MISS_A_CARD_THAT_MOVED_INTO_A_POD_AND_SET_IT_UP_WHEN_IT_RETURNS {
+        @Override
+        void run() throws Exception {
+            node("eth0", 100, 2);
+            Process pod = new ProcessBuilder("unshare", "--net", "sleep", "60").start();
+            try (var packets = Packets.leavingBy("eth0");
+                    InterfaceKeeper keeper = keeper()) {
+                Path namespace = Path.of("/proc/" + pod.pid() + "/ns/net");
+                await().atMost(Duration.ofSeconds(10))
+                        .until(() -> !Files.readSymbolicLink(namespace)
+                                .equals(Files.readSymbolicLink(Path.of("/proc/self/ns/net"))));
+                keeper.want(wanted(2));
+                awaitSettled(keeper);
+                List<String> right = sorted(ip("-4 route show"));
+
+                ip("link set eth1 netns " + pod.pid());
+                awaitNote(keeper, "it may have moved into a pod's network namespace");
+                assertThat(keeper.status().notes()).extracting(Note::subject).containsExactly(mac(1).toString());
+                assertThat(ip("-4 route show proto 217")).hasSize(2).allMatch(line -> line.contains("eth2"));
+
+                Process back = new ProcessBuilder(
+                                "nsenter",
+                                "--net=" + namespace,
+                                "ip",
+                                "link",
+                                "set",
+                                "eth1",
+                                "netns",
+                                String.valueOf(ProcessHandle.current().pid()))
+                        .inheritIO()
+                        .start();
+                assertThat(back.waitFor()).isZero();
+                awaitTable(right);
+                awaitStatus(keeper, status -> assertThat(status.notes()).isEmpty());
+                packets.awaitSamples(3);
+            } finally {
+                pod.destroy();
+            }
         }
     },
     SAY_WHAT_THE_KERNEL_REFUSES {
@@ -465,9 +564,13 @@ enum InterfacesScenario {
 
     /** Without the pauses of a running agent, and without looks that no notification leads to. */
     private static InterfaceKeeper keeper(Duration debounce) throws NativeException {
+        return keeper(debounce, KernelNetwork::open);
+    }
+
+    private static InterfaceKeeper keeper(Duration debounce, HostNetwork.Opener opener) throws NativeException {
         return InterfaceKeeper.start(
                 RouteSettings.STANDARD,
-                KernelNetwork::open,
+                opener,
                 new InterfaceKeeper.Timing(
                         debounce,
                         Duration.ofMinutes(10),
@@ -505,6 +608,39 @@ enum InterfacesScenario {
         await().atMost(Duration.ofSeconds(20))
                 .pollInterval(Duration.ofMillis(20))
                 .untilAsserted(() -> assertThat(sorted(ip("-4 route show"))).isEqualTo(expected));
+    }
+
+    /** Doesn't read notifications while it is told so. */
+    private record Deaf(KernelNetwork network, AtomicReference<CountDownLatch> until) implements HostNetwork {
+        @Override
+        public NetState read() throws NativeException {
+            return network.read();
+        }
+
+        @Override
+        public void make(NetChange change) throws NativeException {
+            network.make(change);
+        }
+
+        @Override
+        public Set<Integer> descriptors() {
+            return network.descriptors();
+        }
+
+        @Override
+        public boolean anythingChanged() throws NativeException {
+            try {
+                until.get().await();
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+            return network.anythingChanged();
+        }
+
+        @Override
+        public void close() {
+            network.close();
+        }
     }
 
     /** Where packets to an outside and to a same-subnet address leave, looked up every 10 ms. */
