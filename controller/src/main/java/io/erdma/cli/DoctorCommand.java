@@ -168,7 +168,8 @@ final class DoctorCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         DoctorPaths paths = new DoctorPaths(
                 sysfsRoot, devRoot, Path.of("/etc"), procRoot, Path.of("/lib/modules"), kubeletRoot, podLogRoot);
-        Wanted wanted = new Wanted(mode(), valid("--node-port-range", nodePortRange, PortRange::parse), resourceName, node);
+        Wanted wanted =
+                new Wanted(mode(), valid("--node-port-range", nodePortRange, PortRange::parse), resourceName, node);
         AgentReader agent = valid("--probe-address", probeAddress, AgentReader::new);
         List<DeviceSelector> selectors = deviceSelectors.stream()
                 .map(text -> valid("--device-selector", text, DeviceSelector::parse))

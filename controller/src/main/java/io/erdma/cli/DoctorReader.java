@@ -125,7 +125,9 @@ final class DoctorReader {
                 ask("the kubelet", sources.allocatable()),
                 wanted.node()
                         .map(node -> ask(
-                                CLUSTER_PATIENCE, "the cluster", () -> sources.nodeObject().apply(node)))
+                                CLUSTER_PATIENCE,
+                                "the cluster",
+                                () -> sources.nodeObject().apply(node)))
                         .orElseGet(() -> Fact.unknown("not asked")),
                 ask("the pods", () -> sources.usage().apply(offered(explanation))));
     }

@@ -46,7 +46,8 @@ record DoctorSources(
         Supplier<NodeSources> node,
         Supplier<Fact<Network>> network,
         Function<Set<String>, Fact<UsageSnapshot>> usage,
-        Supplier<Fact<Map<String, Integer>>> allocatable, Function<String, Fact<OptionalLong>> nodeObject) {
+        Supplier<Fact<Map<String, Integer>>> allocatable,
+        Function<String, Fact<OptionalLong>> nodeObject) {
     DoctorSources {
         requireNonNull(verbsLibrary, "verbsLibrary is null");
         requireNonNull(files, "files is null");

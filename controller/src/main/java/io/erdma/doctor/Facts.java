@@ -64,8 +64,7 @@ public record Facts(
      * @param resource the extended resource that pods ask for
      * @param node name of the Node object to compare with; absent: none is
      */
-    public record Wanted(
-            Optional<DriverMode> mode, PortRange nodePorts, String resource, Optional<String> node) {}
+    public record Wanted(Optional<DriverMode> mode, PortRange nodePorts, String resource, Optional<String> node) {}
 
     /**
      * The kernel.

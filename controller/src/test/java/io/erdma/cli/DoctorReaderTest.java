@@ -137,6 +137,14 @@ class DoctorReaderTest {
     }
 
     @Test
+    void theReadmeShowsThatPod() throws IOException {
+        String readme = Files.readString(Path.of("../README.md"));
+        String block = readme.substring(readme.indexOf("<!-- doctor -->"));
+        assertThat(block.substring(block.indexOf("```text\n") + 8, block.indexOf("\n```\n") + 1))
+                .isEqualTo(golden("pod.txt"));
+    }
+
+    @Test
     void namesTheLinkThatIsDownAndTheModeThatIsNotInForce() throws Exception {
         fake.device("erdma_0")
                 .uverbs("uverbs0")

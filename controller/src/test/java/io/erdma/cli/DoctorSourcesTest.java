@@ -55,8 +55,8 @@ class DoctorSourcesTest {
         assertThat(nodeObject("node-b")).isInstanceOf(Fact.Unknown.class);
         server.fail(403);
         assertThat(nodeObject("node-a"))
-                .isInstanceOfSatisfying(Fact.Unknown.class, unknown -> assertThat((String) unknown.why())
-                        .contains("403", "get on nodes"));
+                .isInstanceOfSatisfying(
+                        Fact.Unknown.class, unknown -> assertThat(unknown.why()).contains("403", "get on nodes"));
         assertThat(DoctorSources.nodeObject("node-a", "aliyun/erdma", Optional.empty()))
                 .isEqualTo(Fact.unknown("there are no credentials here for the cluster's API"));
     }
