@@ -103,15 +103,15 @@ final class DoctorReader {
     private Facts read(Vantage vantage, String process, Wanted wanted, AgentReader agent) {
         KernelReader kernel = new KernelReader(paths);
         ProcessReader processes = new ProcessReader(paths.proc());
-        Optional<NodeExplanation> explanation =
-                Patience.within(PATIENCE_WITH_A_DEVICE.multipliedBy(2), "all devices", this::explain);
+        Fact<NodeExplanation> explanation = ask(
+                PATIENCE_WITH_A_DEVICE.multipliedBy(2), "the RDMA devices", () -> Fact.known(explain()));
         return new Facts(
                 vantage,
                 wanted,
                 ask("the kernel", kernel::kernel),
                 ask("the PCI functions", kernel::erdmaFunctions),
-                explanation.map(this::devices).map(Fact::known).orElseGet(() -> late("the RDMA devices")),
-                explanation.map(DoctorReader::netnsMode).orElseGet(() -> late("RDMA netlink")),
+                explanation.map(one -> Fact.known(devices(one))),
+                explanation.map(DoctorReader::netnsMode),
                 libraries(),
                 ask("the network", sources.network()),
                 ask("this process", () -> processes.locking(process)),
@@ -132,8 +132,8 @@ final class DoctorReader {
                 ask("the pods", () -> sources.usage().apply(offered(explanation))));
     }
 
-    private static Set<String> offered(Optional<NodeExplanation> explanation) {
-        return explanation.map(NodeExplanation::devices).orElse(List.of()).stream()
+    private static Set<String> offered(Fact<NodeExplanation> explanation) {
+        return explanation.content().map(NodeExplanation::devices).orElse(List.of()).stream()
                 .filter(device -> device.found().selected())
                 .map(NodeExplanation.Device::name)
                 .collect(Collectors.toSet());
@@ -144,7 +144,12 @@ final class DoctorReader {
     }
 
     private static <T> Fact<T> ask(Duration patience, String what, Supplier<Fact<T>> question) {
-        return Patience.within(patience, what, question).orElseGet(() -> late(what));
+        try {
+            return Patience.within(patience, what, question).orElseGet(() -> late(what));
+        } catch (IllegalStateException e) {
+            // What nobody has foreseen of one source must not keep the others from being looked at.
+            return Fact.unknown(what + " can't be read: " + e.getCause());
+        }
     }
 
     private static <T> Fact<T> late(String what) {

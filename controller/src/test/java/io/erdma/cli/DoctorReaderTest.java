@@ -50,6 +50,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -241,6 +242,28 @@ class DoctorReaderTest {
     }
 
     @Test
+    void looksAtTheRestWhenOneSourceFailsInAWayThatNobodyForesaw() {
+        NodeFixture node = NodeFixture.lay(NodeFixture.NO_RDMA, directory.resolve("node"));
+        DoctorReader reader = reader(
+                NodeFixture.NO_RDMA,
+                node,
+                () -> {
+                    throw new IllegalArgumentException("odd");
+                },
+                () -> {
+                    throw new UnsupportedOperationException("odder");
+                });
+
+        String text = DoctorText.format(
+                Report.of(reader.read(false, wanted(), new AgentReader(probeAddress))), false);
+
+        assertThat(text)
+                .contains("????  RDMA devices: the RDMA devices can't be read: java.lang.IllegalArgumentException: odd\n")
+                .contains("pass  verbs library")
+                .contains("pass  locked memory");
+    }
+
+    @Test
     void escapesWhatADevicesNameWouldDoToATerminal() throws Exception {
         fake.device("e\u001b[31m\u202e_0").uverbs("uverbs0");
 
@@ -363,6 +386,16 @@ class DoctorReaderTest {
 
     private DoctorReader reader(String name, NodeFixture node) {
         String library = FakeVerbs.library().toString();
+        return reader(
+                name,
+                node,
+                () -> withNetnsMode(new FixtureNode(node, library, links), netns),
+                () -> Fact.known(new Network(links, addresses, routes)));
+    }
+
+    private DoctorReader reader(
+            String name, NodeFixture node, Supplier<NodeSources> devices, Supplier<Fact<Network>> network) {
+        String library = FakeVerbs.library().toString();
         DoctorPaths paths = new DoctorPaths(
                 node.sysfs(),
                 node.dev(),
@@ -378,8 +411,8 @@ class DoctorReaderTest {
         DoctorSources sources = new DoctorSources(
                 library,
                 files,
-                () -> withNetnsMode(new FixtureNode(node, library, links), netns),
-                () -> Fact.known(new Network(links, addresses, routes)),
+                devices,
+                network,
                 _ -> use,
                 () -> allocatable,
                 _ -> Fact.unknown("not asked"));

@@ -541,7 +541,7 @@ class ChecksTest {
                         "routes",
                         FAIL,
                         "eth1 takes the node's own traffic",
-                        "default: metric 50 on eth1, 100 on eth0",
+                        "default: metric 50 on eth1, 100 on eth0; made by a network manager",
                         "higher metric"),
                 when(
                         "equal metrics",
@@ -748,6 +748,13 @@ class ChecksTest {
                         WARN,
                         "NCCL_ALGO=Ring: for debugging",
                         "leave it unset in production"));
+    }
+
+    @Test
+    void namesAVariableThatItDoesNotKnowWithoutItsValue() {
+        Situation situation = new Situation();
+        situation.nccl.put("NCCL_SOMETHING_OF_A_PLUGIN", "hunter2");
+        assertThat(situation.only("nccl-variables").statement()).isEqualTo("NCCL_SOMETHING_OF_A_PLUGIN is set");
     }
 
     @Test
