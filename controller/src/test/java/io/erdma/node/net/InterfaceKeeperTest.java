@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.logging.Handler;
+import java.util.logging.Level;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 import org.junit.jupiter.api.AfterEach;
@@ -45,12 +46,15 @@ class InterfaceKeeperTest {
 
     @BeforeEach
     void listen() {
+        // Whatever another test has made of the level above.
+        logger.setLevel(Level.INFO);
         logger.addHandler(handler);
     }
 
     @AfterEach
     void leave() {
         logger.removeHandler(handler);
+        logger.setLevel(null);
     }
 
     private List<String> logged() {
