@@ -137,8 +137,7 @@ final class AgentReader {
     }
 
     private static Page get(URI uri) throws IOException {
-        HttpURLConnection connection =
-                (HttpURLConnection) uri.toURL().openConnection(Proxy.NO_PROXY);
+        HttpURLConnection connection = (HttpURLConnection) uri.toURL().openConnection(Proxy.NO_PROXY);
         connection.setConnectTimeout((int) PATIENCE.toMillis());
         connection.setReadTimeout((int) PATIENCE.toMillis());
         connection.setInstanceFollowRedirects(false);

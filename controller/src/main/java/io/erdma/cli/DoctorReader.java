@@ -103,8 +103,8 @@ final class DoctorReader {
     private Facts read(Vantage vantage, String process, Wanted wanted, AgentReader agent) {
         KernelReader kernel = new KernelReader(paths);
         ProcessReader processes = new ProcessReader(paths.proc());
-        Fact<NodeExplanation> explanation = ask(
-                PATIENCE_WITH_A_DEVICE.multipliedBy(2), "the RDMA devices", () -> Fact.known(explain()));
+        Fact<NodeExplanation> explanation =
+                ask(PATIENCE_WITH_A_DEVICE.multipliedBy(2), "the RDMA devices", () -> Fact.known(explain()));
         return new Facts(
                 vantage,
                 wanted,

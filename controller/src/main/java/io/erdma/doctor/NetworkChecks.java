@@ -171,7 +171,8 @@ final class NetworkChecks {
                     .min(comparingLong(Route::metric))
                     .ifPresent(other -> (other.metric() < route.metric() ? won : lost)
                             .add(describe(route.destination()) + ": metric " + route.metric() + " on " + link.name()
-                                    + ", " + other.metric() + " on " + names(other, network) + "; made by " + maker(route)));
+                                    + ", " + other.metric() + " on " + names(other, network) + "; made by "
+                                    + maker(route)));
         }
         if (!lost.isEmpty()) {
             return Finding.fail(

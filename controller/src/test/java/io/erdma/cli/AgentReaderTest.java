@@ -50,8 +50,9 @@ class AgentReaderTest {
         server.start();
         try {
             assertThat(new AgentReader(":" + server.getAddress().getPort(), Duration.ofMillis(200)).readiness())
-                    .isInstanceOfSatisfying(AgentAnswer.Silent.class, silent -> assertThat(silent.why())
-                            .isEqualTo("did not answer within 200 ms"));
+                    .isInstanceOfSatisfying(
+                            AgentAnswer.Silent.class,
+                            silent -> assertThat(silent.why()).isEqualTo("did not answer within 200 ms"));
         } finally {
             server.stop(0);
         }

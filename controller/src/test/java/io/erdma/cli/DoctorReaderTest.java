@@ -254,11 +254,11 @@ class DoctorReaderTest {
                     throw new UnsupportedOperationException("odder");
                 });
 
-        String text = DoctorText.format(
-                Report.of(reader.read(false, wanted(), new AgentReader(probeAddress))), false);
+        String text = DoctorText.format(Report.of(reader.read(false, wanted(), new AgentReader(probeAddress))), false);
 
         assertThat(text)
-                .contains("????  RDMA devices: the RDMA devices can't be read: java.lang.IllegalArgumentException: odd\n")
+                .contains(
+                        "????  RDMA devices: the RDMA devices can't be read: java.lang.IllegalArgumentException: odd\n")
                 .contains("pass  verbs library")
                 .contains("pass  locked memory");
     }
@@ -409,13 +409,7 @@ class DoctorReaderTest {
                 Optional.of("1.14.44.0"),
                 provider ? Optional.of(Path.of("/usr/lib64/libibverbs/liberdma-rdmav34.so")) : Optional.empty());
         DoctorSources sources = new DoctorSources(
-                library,
-                files,
-                devices,
-                network,
-                _ -> use,
-                () -> allocatable,
-                _ -> Fact.unknown("not asked"));
+                library, files, devices, network, _ -> use, () -> allocatable, _ -> Fact.unknown("not asked"));
         List<DeviceSelector> selectors =
                 name.equals(NodeFixture.SOFT_ROCE) ? List.of(DeviceSelector.parse("name=erdma_0")) : List.of();
         return new DoctorReader(paths, sources, selectors, environment);
