@@ -52,6 +52,9 @@ final class DoctorReader {
     /** libibverbs alone waits up to 5 s for a node that it may not open. */
     private static final Duration PATIENCE_WITH_A_DEVICE = Duration.ofSeconds(8);
 
+    /** A client that connects through a network, and its classes, take longer. */
+    private static final Duration CLUSTER_PATIENCE = Duration.ofSeconds(20);
+
     private static final String NCCL = "NCCL_";
 
     private final DoctorPaths paths;
@@ -91,7 +94,8 @@ final class DoctorReader {
                 sources.node(),
                 sources.network(),
                 sources.usage(),
-                sources.allocatable());
+                sources.allocatable(),
+                sources.nodeObject());
         return new DoctorReader(inside, of, selectors, variables)
                 .read(new Vantage(Side.OTHER_POD, process.describe()), Long.toString(process.pid()), wanted, agent);
     }
@@ -99,15 +103,15 @@ final class DoctorReader {
     private Facts read(Vantage vantage, String process, Wanted wanted, AgentReader agent) {
         KernelReader kernel = new KernelReader(paths);
         ProcessReader processes = new ProcessReader(paths.proc());
-        Optional<NodeExplanation> explanation =
-                Patience.within(PATIENCE_WITH_A_DEVICE.multipliedBy(2), "all devices", this::explain);
+        Fact<NodeExplanation> explanation =
+                ask(PATIENCE_WITH_A_DEVICE.multipliedBy(2), "the RDMA devices", () -> Fact.known(explain()));
         return new Facts(
                 vantage,
                 wanted,
                 ask("the kernel", kernel::kernel),
                 ask("the PCI functions", kernel::erdmaFunctions),
-                explanation.map(this::devices).map(Fact::known).orElseGet(() -> late("the RDMA devices")),
-                explanation.map(DoctorReader::netnsMode).orElseGet(() -> late("RDMA netlink")),
+                explanation.map(one -> Fact.known(devices(one))),
+                explanation.map(DoctorReader::netnsMode),
                 libraries(),
                 ask("the network", sources.network()),
                 ask("this process", () -> processes.locking(process)),
@@ -119,18 +123,33 @@ final class DoctorReader {
                 agent.readiness(),
                 agent.offer(),
                 ask("the kubelet", sources.allocatable()),
+                wanted.node()
+                        .map(node -> ask(
+                                CLUSTER_PATIENCE,
+                                "the cluster",
+                                () -> sources.nodeObject().apply(node)))
+                        .orElseGet(() -> Fact.unknown("not asked")),
                 ask("the pods", () -> sources.usage().apply(offered(explanation))));
     }
 
-    private static Set<String> offered(Optional<NodeExplanation> explanation) {
-        return explanation.map(NodeExplanation::devices).orElse(List.of()).stream()
+    private static Set<String> offered(Fact<NodeExplanation> explanation) {
+        return explanation.content().map(NodeExplanation::devices).orElse(List.of()).stream()
                 .filter(device -> device.found().selected())
                 .map(NodeExplanation.Device::name)
                 .collect(Collectors.toSet());
     }
 
     private static <T> Fact<T> ask(String what, Supplier<Fact<T>> question) {
-        return Patience.within(PATIENCE, what, question).orElseGet(() -> late(what));
+        return ask(PATIENCE, what, question);
+    }
+
+    private static <T> Fact<T> ask(Duration patience, String what, Supplier<Fact<T>> question) {
+        try {
+            return Patience.within(patience, what, question).orElseGet(() -> late(what));
+        } catch (IllegalStateException e) {
+            // What nobody has foreseen of one source must not keep the others from being looked at.
+            return Fact.unknown(what + " can't be read: " + e.getCause());
+        }
     }
 
     private static <T> Fact<T> late(String what) {

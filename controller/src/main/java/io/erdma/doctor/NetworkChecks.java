@@ -24,6 +24,9 @@ final class NetworkChecks {
     private static final int LOWEST_IB_MTU = 256;
     private static final int HIGHEST_IB_MTU = 4096;
 
+    /** The mark of the agent's routes. */
+    private static final int AGENT = 217;
+
     private static final String TERWAY =
             "if Terway is the network plugin, it has taken the interface for a pod: put the ERI on"
                     + " Terway's whitelist (its filter for ENIs) and restart its pod on this node";
@@ -168,7 +171,8 @@ final class NetworkChecks {
                     .min(comparingLong(Route::metric))
                     .ifPresent(other -> (other.metric() < route.metric() ? won : lost)
                             .add(describe(route.destination()) + ": metric " + route.metric() + " on " + link.name()
-                                    + ", " + other.metric() + " on " + names(other, network)));
+                                    + ", " + other.metric() + " on " + names(other, network) + "; made by "
+                                    + maker(route)));
         }
         if (!lost.isEmpty()) {
             return Finding.fail(
@@ -186,6 +190,19 @@ final class NetworkChecks {
 
     private static String describe(IpPrefix destination) {
         return destination.length() == 0 ? "default" : destination.toString();
+    }
+
+    /** Of rtnetlink's protocols; 217 is the agent's own. */
+    private static String maker(Route route) {
+        return switch (route.protocol()) {
+            case Route.PROTOCOL_KERNEL -> "the kernel, for an address";
+            case Route.PROTOCOL_BOOT -> "hand or script";
+            case Route.PROTOCOL_STATIC -> "a network manager";
+            case Route.PROTOCOL_RA -> "router advertisement";
+            case Route.PROTOCOL_DHCP -> "DHCP";
+            case AGENT -> "the eRDMA agent";
+            default -> "protocol " + route.protocol();
+        };
     }
 
     private static String names(Route route, Network network) {

@@ -50,6 +50,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -134,6 +135,14 @@ class DoctorReaderTest {
         assertThat(report.vantage().side()).isEqualTo(Side.POD);
         assertThat(text(report)).isEqualTo(golden("pod.txt"));
         assertThat(report.exitCode()).isEqualTo(Report.FAIL);
+    }
+
+    @Test
+    void theReadmeShowsThatPod() throws IOException {
+        String readme = Files.readString(Path.of("../README.md"));
+        String block = readme.substring(readme.indexOf("<!-- doctor -->"));
+        assertThat(block.substring(block.indexOf("```text\n") + 8, block.indexOf("\n```\n") + 1))
+                .isEqualTo(golden("pod.txt"));
     }
 
     @Test
@@ -230,6 +239,28 @@ class DoctorReaderTest {
                 .isInstanceOfSatisfying(
                         PodProcess.Search.NotFound.class,
                         none -> assertThat(none.why()).contains("no process of it can be seen"));
+    }
+
+    @Test
+    void looksAtTheRestWhenOneSourceFailsInAWayThatNobodyForesaw() {
+        NodeFixture node = NodeFixture.lay(NodeFixture.NO_RDMA, directory.resolve("node"));
+        DoctorReader reader = reader(
+                NodeFixture.NO_RDMA,
+                node,
+                () -> {
+                    throw new IllegalArgumentException("odd");
+                },
+                () -> {
+                    throw new UnsupportedOperationException("odder");
+                });
+
+        String text = DoctorText.format(Report.of(reader.read(false, wanted(), new AgentReader(probeAddress))), false);
+
+        assertThat(text)
+                .contains(
+                        "????  RDMA devices: the RDMA devices can't be read: java.lang.IllegalArgumentException: odd\n")
+                .contains("pass  verbs library")
+                .contains("pass  locked memory");
     }
 
     @Test
@@ -350,10 +381,20 @@ class DoctorReaderTest {
     }
 
     private Wanted wanted() {
-        return new Wanted(mode, PortRange.NODE_PORTS, "aliyun/erdma");
+        return new Wanted(mode, PortRange.NODE_PORTS, "aliyun/erdma", Optional.empty());
     }
 
     private DoctorReader reader(String name, NodeFixture node) {
+        String library = FakeVerbs.library().toString();
+        return reader(
+                name,
+                node,
+                () -> withNetnsMode(new FixtureNode(node, library, links), netns),
+                () -> Fact.known(new Network(links, addresses, routes)));
+    }
+
+    private DoctorReader reader(
+            String name, NodeFixture node, Supplier<NodeSources> devices, Supplier<Fact<Network>> network) {
         String library = FakeVerbs.library().toString();
         DoctorPaths paths = new DoctorPaths(
                 node.sysfs(),
@@ -368,12 +409,7 @@ class DoctorReaderTest {
                 Optional.of("1.14.44.0"),
                 provider ? Optional.of(Path.of("/usr/lib64/libibverbs/liberdma-rdmav34.so")) : Optional.empty());
         DoctorSources sources = new DoctorSources(
-                library,
-                files,
-                () -> withNetnsMode(new FixtureNode(node, library, links), netns),
-                () -> Fact.known(new Network(links, addresses, routes)),
-                _ -> use,
-                () -> allocatable);
+                library, files, devices, network, _ -> use, () -> allocatable, _ -> Fact.unknown("not asked"));
         List<DeviceSelector> selectors =
                 name.equals(NodeFixture.SOFT_ROCE) ? List.of(DeviceSelector.parse("name=erdma_0")) : List.of();
         return new DoctorReader(paths, sources, selectors, environment);
