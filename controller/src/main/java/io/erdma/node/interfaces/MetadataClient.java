@@ -17,6 +17,7 @@ import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -116,7 +117,10 @@ final class MetadataClient implements Closeable {
         try {
             primary = Optional.of(mac("mac", required("mac", deadline)));
             Set<MacAddress> listed = listed(wanted, deadline);
-            for (MacAddress mac : wanted) {
+            List<MacAddress> inOrder = wanted.stream()
+                    .sorted(Comparator.comparingLong(MacAddress::value))
+                    .toList();
+            for (MacAddress mac : inOrder) {
                 if (!listed.contains(mac)) {
                     problems.add("the metadata service does not list an interface " + mac);
                     continue;
