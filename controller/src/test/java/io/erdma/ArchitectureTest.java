@@ -3,6 +3,7 @@ package io.erdma;
 import static com.tngtech.archunit.base.DescribedPredicate.not;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.simpleName;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
@@ -38,7 +39,15 @@ class ArchitectureTest {
     private static final String[] DEVICE_PLUGIN = {
         "io.erdma.device..", "io.erdma.inventory..", "io.erdma.health..", "io.erdma.plugin..", "io.erdma.log.."
     };
-    private static final String[] CONTROLLER = {"io.erdma.node..", "io.erdma.cli.."};
+    private static final String[] CONTROLLER = {
+        "io.erdma.node..",
+        "io.erdma.cluster..",
+        "io.erdma.cli..",
+        "io.erdma.doctor..",
+        "io.erdma.nccl..",
+        "io.erdma.traffic..",
+        "io.erdma.pods.."
+    };
     private static final String PROTO = "io.erdma.proto..";
 
     @ArchTest
@@ -96,10 +105,30 @@ class ArchitectureTest {
                     "picocli..",
                     "org.snakeyaml..");
 
-    /** It would be half of the agent's memory; the controller will need it, in a process of its own. */
+    /** It is a third of the agent's memory, so that nothing may touch it by the way. */
     @ArchTest
-    static final ArchRule nobodyHasAKubernetesClient =
-            noClasses().should().dependOnClassesThat().resideInAnyPackage("io.fabric8..");
+    static final ArchRule onlyTheClustersPackagesHaveAKubernetesClient = noClasses()
+            .that()
+            .resideOutsideOfPackages("io.erdma.node.kube..", "io.erdma.cluster..")
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage("io.fabric8..");
+
+    @ArchTest
+    static final ArchRule onlyTheClustersClientAndDownloadsUseTheLargeHttpClient = noClasses()
+            .that()
+            .resideOutsideOfPackages("io.erdma.node.kube..", "io.erdma.node.driver..")
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage("java.net.http..");
+
+    @ArchTest
+    static final ArchRule theClustersObjectsKnowNoNode = noClasses()
+            .that()
+            .resideInAPackage("io.erdma.cluster.crd..")
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage("io.erdma.node..", "io.erdma.cli..");
 
     /** VerbsContext is the part of Verbs that holds one open device. */
     @ArchTest
@@ -124,15 +153,19 @@ class ArchitectureTest {
             .definedBy("io.erdma.plugin..")
             .layer("node")
             .definedBy("io.erdma.node..")
+            .layer("doctor")
+            .definedBy("io.erdma.doctor..")
             .layer("cli")
             .definedBy("io.erdma.cli..")
             .whereLayer("inventory")
-            .mayOnlyBeAccessedByLayers("health", "plugin", "node", "cli")
+            .mayOnlyBeAccessedByLayers("health", "plugin", "node", "doctor", "cli")
             .whereLayer("health")
             .mayOnlyBeAccessedByLayers("plugin", "node", "cli")
             .whereLayer("plugin")
             .mayOnlyBeAccessedByLayers("node", "cli")
             .whereLayer("node")
+            .mayOnlyBeAccessedByLayers("doctor", "cli")
+            .whereLayer("doctor")
             .mayOnlyBeAccessedByLayers("cli");
 
     @ArchTest
@@ -147,6 +180,24 @@ class ArchitectureTest {
             .should()
             .dependOnClassesThat()
             .resideInAnyPackage("io.erdma.cli..", "picocli..");
+
+    /** Facts come as records, so that each check is a table. */
+    @ArchTest
+    static final ArchRule theDoctorOnlyJudges = noClasses()
+            .that()
+            .resideInAPackage("io.erdma.doctor..")
+            .should()
+            .dependOnClassesThat()
+            .belongToAnyOf(java.nio.file.Files.class, java.io.File.class, System.class, java.lang.Process.class);
+
+    /** Logs are judged without looking at anything else, not even at this machine. */
+    @ArchTest
+    static final ArchRule theLogsJudgeKnowsOnlyTheJdk = classes()
+            .that()
+            .resideInAPackage("io.erdma.nccl..")
+            .should()
+            .onlyDependOnClassesThat()
+            .resideInAnyPackage("java.lang..", "java.util..", "java.nio.charset..", "io.erdma.nccl..");
 
     @ArchTest
     static final ArchRule nobodyPrintsButTheCommandLine = noClasses()

@@ -19,8 +19,11 @@ record DeviceReading(VerbsDevice device, Outcome outcome) {
 
     sealed interface Outcome {}
 
-    /** @param problem why it could not be opened, and what to do about it */
-    record Unopened(String problem) implements Outcome {}
+    /**
+     * @param problem why it could not be opened, and what to do about it
+     * @param refused whether that is for want of a right of this process
+     */
+    record Unopened(String problem, boolean refused) implements Outcome {}
 
     /**
      * Opened, but without an answer to print.
@@ -65,8 +68,10 @@ record DeviceReading(VerbsDevice device, Outcome outcome) {
     static DeviceReading late(VerbsDevice device, Duration patience) {
         return new DeviceReading(
                 device,
-                new Unopened("did not answer within " + patience.toSeconds()
-                        + " s; its driver may be hanging, see the kernel log"));
+                new Unopened(
+                        "did not answer within " + patience.toSeconds()
+                                + " s; its driver may be hanging, see the kernel log",
+                        false));
     }
 
     boolean isOpened() {

@@ -44,7 +44,9 @@ final class DevinfoReader {
         try (VerbsContext context = verbs.open(device.name())) {
             return answer(device, context, onlyPort, withGids);
         } catch (NativeException e) {
-            return new Unopened("cannot open the device: " + explain(e, device));
+            return new Unopened(
+                    "cannot open the device: " + explain(e, device),
+                    e.errno() == Errno.EPERM || e.errno() == Errno.EACCES);
         }
     }
 

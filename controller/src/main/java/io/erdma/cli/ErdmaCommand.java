@@ -3,7 +3,10 @@ package io.erdma.cli;
 import static java.util.Objects.requireNonNull;
 
 import io.erdma.node.BuildInfo;
+import java.io.FileDescriptor;
+import java.io.FileInputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.IVersionProvider;
@@ -52,15 +55,25 @@ final class ErdmaCommand implements Runnable {
     }
 
     static CommandLine commandLine(Console console) {
+        return commandLine(console, new FileInputStream(FileDescriptor.in));
+    }
+
+    static CommandLine commandLine(Console console, InputStream standardInput) {
         requireNonNull(console, "console is null");
         CommandLine root = new CommandLine(new ErdmaCommand());
         root.getCommandSpec().versionProvider(new Version());
         root.addSubcommand(new AgentCommand());
         root.addSubcommand(new DevinfoCommand(console));
+        root.addSubcommand(new DoctorCommand(console, System.getenv()));
+        root.addSubcommand(new StatCommand(console));
+        CommandLine ncclCheck = new CommandLine(new NcclCheckCommand(console, standardInput));
+        root.addSubcommand(ncclCheck);
         root.addSubcommand(new CleanupCommand(console, new InterfaceCleanup()));
         root.addSubcommand(new VersionCommand(console));
         // As getopt does it for ibv_devinfo: --list may be --li, and of two -d the last one counts.
         root.setAbbreviatedOptionsAllowed(true);
+        // picocli 4.7 fails on a lone "-" when it looks for what that could be short for.
+        ncclCheck.setAbbreviatedOptionsAllowed(false);
         root.setOverwrittenOptionsAllowed(true);
         root.setExpandAtFiles(false);
         root.setOut(console.outWriter());
@@ -79,11 +92,12 @@ final class ErdmaCommand implements Runnable {
     }
 
     private static int failed(Exception e, Console console) {
-        if (e instanceof IOException && "Broken pipe".equals(e.getMessage())) {
-            // The reader, such as head, has seen enough.
-            return ExitCode.OK;
-        }
-        return internalError(e, console);
+        return hasReaderGone(e) ? ExitCode.OK : internalError(e, console);
+    }
+
+    /** Whether an answer did not arrive because its reader, such as head, has seen enough. */
+    static boolean hasReaderGone(Exception e) {
+        return e instanceof IOException && "Broken pipe".equals(e.getMessage());
     }
 
     static int internalError(Throwable e, Console console) {

@@ -1,5 +1,6 @@
 package io.erdma.cli;
 
+import io.erdma.libc.Terminal;
 import io.erdma.node.AgentMain;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
@@ -18,7 +19,10 @@ public final class ErdmaMain {
         }
         System.exit(run(
                 arguments,
-                new Console(new FileOutputStream(FileDescriptor.out), new FileOutputStream(FileDescriptor.err))));
+                new Console(
+                        new FileOutputStream(FileDescriptor.out),
+                        new FileOutputStream(FileDescriptor.err),
+                        () -> Terminal.isTerminal(Terminal.STANDARD_OUTPUT))));
     }
 
     /** @return what the process should end with */

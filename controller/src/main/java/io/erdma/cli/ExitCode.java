@@ -4,8 +4,11 @@ package io.erdma.cli;
 final class ExitCode {
     static final int OK = 0;
 
-    /** The command did its work, and the answer is that something is wrong with the node. */
+    /** The command did its work, and the answer is that something is wrong with the node or the job. */
     static final int NOT_USABLE = 1;
+
+    /** What was asked can't be answered from what there is. */
+    static final int CANNOT_TELL = 2;
 
     static final int USAGE = 64;
 

@@ -35,6 +35,18 @@ final class Json {
         return text.append('\n').toString();
     }
 
+    /** The same in a single line. */
+    static String line(Fields fields) throws IOException {
+        StringWriter text = new StringWriter();
+        try (JsonGenerator generator = new JsonFactory().createGenerator(text)) {
+            generator.setHighestNonEscapedChar(HIGHEST_ASCII);
+            generator.writeStartObject();
+            fields.write(generator);
+            generator.writeEndObject();
+        }
+        return text.append('\n').toString();
+    }
+
     static void string(JsonGenerator generator, String key, Optional<String> value) throws IOException {
         if (value.isPresent()) {
             generator.writeStringField(key, value.get());

@@ -66,7 +66,8 @@ final class NodeExplainer {
                         .map(source -> new SourceStatus(source, problem))
                         .toList(),
                 Optional.empty(),
-                NetnsMode.SHARED);
+                NetnsMode.SHARED,
+                Optional.empty());
     }
 
     /** @param readings what libibverbs answered about the devices that it lists */

@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -44,6 +45,29 @@ record VerbsFiles(Optional<Path> library, Optional<String> version, Optional<Pat
             directories.add(Path.of(directory));
         }
         return directories;
+    }
+
+    /** @param environment of the process that would load it */
+    static VerbsFiles here(String library, Map<String, String> environment) {
+        return find(
+                library,
+                directories(Optional.ofNullable(environment.get("LD_LIBRARY_PATH")), System.getProperty("os.arch")));
+    }
+
+    /**
+     * Of another process' file system.
+     *
+     * @param root its root directory, as seen from here
+     * @param environment of the process
+     */
+    static VerbsFiles below(Path root, String library, Map<String, String> environment) {
+        return find(
+                library,
+                directories(Optional.ofNullable(environment.get("LD_LIBRARY_PATH")), System.getProperty("os.arch"))
+                        .stream()
+                        .map(directory ->
+                                root.resolve("." + directory.toAbsolutePath()).normalize())
+                        .toList());
     }
 
     /** @param library a soname, or the path of a file */

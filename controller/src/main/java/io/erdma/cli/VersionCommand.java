@@ -45,10 +45,7 @@ final class VersionCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        VerbsFiles files = VerbsFiles.find(
-                verbsLibrary,
-                VerbsFiles.directories(
-                        Optional.ofNullable(System.getenv("LD_LIBRARY_PATH")), System.getProperty("os.arch")));
+        VerbsFiles files = VerbsFiles.here(verbsLibrary, System.getenv());
         BuildInfo build = BuildInfo.read();
         console.print(json ? toJson(build, files) : toText(build, files));
         return ExitCode.OK;

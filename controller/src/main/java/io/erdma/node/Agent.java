@@ -2,7 +2,9 @@ package io.erdma.node;
 
 import io.erdma.device.AdvertisedDevices;
 import io.erdma.device.AdvertisementListener;
+import io.erdma.device.RdmaDevice;
 import io.erdma.health.HealthMonitor;
+import io.erdma.health.MonitorStatus.DeviceStatus;
 import io.erdma.inventory.DeviceInventory;
 import io.erdma.inventory.LiveSources;
 import io.erdma.inventory.NodePaths;
@@ -12,8 +14,10 @@ import io.erdma.log.Log.Field;
 import io.erdma.node.driver.DeviceHold;
 import io.erdma.node.driver.DriverKeeper;
 import io.erdma.node.http.ProbeServer;
+import io.erdma.node.interfaces.InterfaceSource;
 import io.erdma.node.log.Logging;
 import io.erdma.node.metrics.AgentMetrics;
+import io.erdma.node.net.InterfaceKeeper;
 import io.erdma.node.pods.PodShares;
 import io.erdma.plugin.CdiSpecFile;
 import io.erdma.plugin.DevicePluginService;
@@ -26,6 +30,7 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
@@ -35,6 +40,9 @@ import java.util.concurrent.TimeUnit;
  */
 final class Agent implements AutoCloseable {
     private static final Log LOG = Log.of(Agent.class);
+
+    /** The cluster's API may have to be asked which devices are offered. */
+    private static final Duration DECISION_WITHIN = Duration.ofSeconds(3);
 
     private final Deque<Part> parts = new ArrayDeque<>();
 
@@ -67,10 +75,20 @@ final class Agent implements AutoCloseable {
                 opened("metrics", new AgentMetrics(version, config.plugin().sharesPerDevice()));
         var stream = new DeviceStream(config.plugin(), metrics);
         var cdi = opened("CDI spec", new CdiSpecFile(config.plugin(), told(stream, metrics), Clock.systemUTC()));
-        var firstOffer = new FirstOffer(cdi);
+        var offer = new Offer(cdi);
         var inotifyShortage = new InotifyShortage();
         var monitor = new HealthMonitor(
-                inventory, sources, paths, config.health(), Clock.systemUTC(), firstOffer, inotifyShortage);
+                inventory, sources, paths, config.health(), Clock.systemUTC(), offer, inotifyShortage);
+        var network = opened("interfaces' configuration", InterfaceKeeper.start(config.routes()));
+        // Before the monitor's first look, which makes the first offer.
+        var interfaces = opened(
+                "interfaces",
+                new InterfaceSource(config.interfaces(), config.cluster(), () -> devices(monitor), (wanted, choice) -> {
+                    monitor.choose(choice);
+                    network.want(wanted);
+                }));
+        offer.tell(interfaces::devicesChanged);
+        interfaces.start();
         monitor.start();
         opened("health monitor", monitor);
 
@@ -91,6 +109,7 @@ final class Agent implements AutoCloseable {
                         DeviceHold.of(monitor)));
         metrics.watchHealthLoop(monitor::age);
         metrics.watchDriver(driver::status);
+        metrics.watchInterfaces(network::status);
         if (config.probeAddress().isPresent()) {
             var probes = opened(
                     "probes",
@@ -108,9 +127,9 @@ final class Agent implements AutoCloseable {
                     "serving probes and metrics",
                     Field.of("port", probes.address().getPort()));
         }
-        // Without the first offer the kubelet would hear of a node without devices first; beyond its time, hearing of
-        // none is better than of no plugin.
-        if (!firstOffer.await(monitor.firstOfferWithin())) {
+        // Without knowing them the kubelet would hear of a node without devices first; beyond its time, hearing of none
+        // is better than of no plugin.
+        if (!interfaces.awaitDecision(DECISION_WITHIN) || !offer.await(monitor.firstOfferWithin())) {
             LOG.warn("the node's devices are not known yet; registering without them");
         }
         session.start();
@@ -118,6 +137,10 @@ final class Agent implements AutoCloseable {
         // After the registration, which pods wait for; a mode to be switched waits for pods.
         driver.start();
         metrics.watchProcess();
+    }
+
+    private static List<RdmaDevice> devices(HealthMonitor monitor) {
+        return monitor.status().devices().stream().map(DeviceStatus::device).toList();
     }
 
     private <T extends AutoCloseable> T opened(String name, T closeable) {
@@ -146,19 +169,25 @@ final class Agent implements AutoCloseable {
         };
     }
 
-    /** Passes offers on, and lets one thread wait for the first. */
-    private static final class FirstOffer implements AdvertisementListener {
+    /** Passes offers on, lets one thread wait for the first, and tells of each that came. */
+    private static final class Offer implements AdvertisementListener {
         private final AdvertisementListener next;
         private final CountDownLatch come = new CountDownLatch(1);
+        private volatile Runnable afterwards = () -> {};
 
-        FirstOffer(AdvertisementListener next) {
+        Offer(AdvertisementListener next) {
             this.next = next;
+        }
+
+        void tell(Runnable of) {
+            afterwards = of;
         }
 
         @Override
         public void advertise(AdvertisedDevices devices, long observedNanos) {
             next.advertise(devices, observedNanos);
             come.countDown();
+            afterwards.run();
         }
 
         boolean await(Duration atMost) {

@@ -4,9 +4,11 @@ import io.erdma.health.HealthSettings;
 import io.erdma.inventory.DeviceSelector;
 import io.erdma.inventory.NodePaths;
 import io.erdma.node.driver.DriverSettings;
+import io.erdma.node.interfaces.InterfaceSettings;
+import io.erdma.node.kube.ClusterAccess;
 import io.erdma.node.log.LogFormat;
 import io.erdma.node.log.LogLevel;
-import io.erdma.node.net.InterfaceSettings;
+import io.erdma.node.net.RouteSettings;
 import io.erdma.plugin.PluginSettings;
 import io.erdma.plugin.SessionSettings;
 import java.net.InetSocketAddress;
@@ -17,6 +19,7 @@ import java.util.Optional;
 /**
  * What the agent was told to do, checked.
  *
+ * @param cluster how the cluster's API is reached; absent outside of one
  * @param probeAddress absent: no HTTP server
  * @param choices every setting with its value in text and where that came from, in the table's order
  * @param notes what the operator should know about accepted settings that do nothing here
@@ -25,9 +28,11 @@ public record AgentConfig(
         PluginSettings plugin,
         SessionSettings session,
         HealthSettings health,
-        InterfaceSettings interfaces,
         NodePaths paths,
         List<DeviceSelector> selectors,
+        Optional<ClusterAccess> cluster,
+        InterfaceSettings interfaces,
+        RouteSettings routes,
         String verbsLibrary,
         DriverSettings driver,
         Optional<InetSocketAddress> probeAddress,
@@ -41,7 +46,7 @@ public record AgentConfig(
      * @param text the value as it was written; of a list, all of them
      * @param source "default", "command line", "environment" or "file …"
      */
-    public record Choice(String name, String text, String source, boolean inEffect) {
+    public record Choice(String name, String text, String source) {
         public boolean isDefault() {
             return source.equals("default");
         }
@@ -58,8 +63,7 @@ public record AgentConfig(
         List<String> lines = new ArrayList<>();
         for (Choice choice : choices) {
             if (!choice.isDefault()) {
-                lines.add("setting " + choice.name() + "=" + choice.text() + " (" + choice.source() + ")"
-                        + (choice.inEffect() ? "" : ", not in effect yet"));
+                lines.add("setting " + choice.name() + "=" + choice.text() + " (" + choice.source() + ")");
             }
         }
         if (lines.isEmpty()) {

@@ -3,11 +3,14 @@ package io.erdma.node;
 import io.erdma.health.HealthSettings;
 import io.erdma.inventory.DeviceSelector;
 import io.erdma.inventory.NodePaths;
+import io.erdma.log.Printable;
 import io.erdma.node.AgentConfig.Choice;
 import io.erdma.node.Setting.InvalidValueException;
 import io.erdma.node.driver.DriverSettings;
 import io.erdma.node.driver.InstallerSettings;
-import io.erdma.node.net.InterfaceSettings;
+import io.erdma.node.interfaces.InterfaceSettings;
+import io.erdma.node.kube.ClusterAccess;
+import io.erdma.node.net.RouteSettings;
 import io.erdma.plugin.PluginSettings;
 import io.erdma.plugin.SessionSettings;
 import java.nio.file.InvalidPathException;
@@ -31,6 +34,7 @@ import java.util.regex.Pattern;
 public final class AgentConfigReader {
     private static final String CONFIG_FLAG = "config";
     private static final String CONFIG_VARIABLE = "ERDMA_CONFIG";
+    private static final String NODE_NAME_VARIABLE = "NODE_NAME";
 
     /** Read by the launcher, or by stand-ins of libibverbs in tests. */
     private static final Pattern NOT_OURS =
@@ -93,7 +97,8 @@ public final class AgentConfigReader {
 
     /**
      * @param args the command line after the command's name
-     * @param environment the whole environment; only names that begin with ERDMA_ are looked at
+     * @param environment the whole environment; of names that do not begin with ERDMA_ only NODE_NAME and those by which
+     *     a pod finds its cluster are looked at
      */
     public static AgentConfig read(List<String> args, Map<String, String> environment) throws ConfigurationException {
         return new AgentConfigReader(environment).read(args);
@@ -198,6 +203,11 @@ public final class AgentConfigReader {
     // ---- environment ----
 
     private void readEnvironment() {
+        // What manifests for the Go agent set; the name of our own comes later, and the last one counts.
+        Optional.ofNullable(environment.get(NODE_NAME_VARIABLE))
+                .filter(text -> !text.isEmpty())
+                .ifPresent(text -> given.get(Settings.NODE_NAME)
+                        .add(new Given(text, "environment", NODE_NAME_VARIABLE + "=" + printable(text))));
         for (Map.Entry<String, String> variable : new TreeMap<>(environment).entrySet()) {
             String name = variable.getKey();
             if (!name.startsWith("ERDMA_")
@@ -221,7 +231,7 @@ public final class AgentConfigReader {
     private static List<String> environmentValues(Setting<?> setting, String text) {
         return switch (setting.kind()) {
             case VALUE, FLAG -> text.isEmpty() ? List.of() : List.of(text);
-            case VALUE_OR_EMPTY -> List.of(text);
+            case VALUE_OR_EMPTY, VALUE_OR_LIST -> List.of(text);
             case LIST ->
                 Pattern.compile("[,\\s]+")
                         .splitAsStream(text)
@@ -247,14 +257,20 @@ public final class AgentConfigReader {
             if (setting.isEmpty()) {
                 problems.add(printable(entry.key()) + " (" + source + "): "
                         + unknown(entry.key(), names(Setting::fileKey), ""));
-            } else if (entry.list() && !setting.get().isList()) {
+            } else if (entry.list() && !setting.get().takesLists()) {
                 problems.add(entry.key() + " (" + source + "): a list; write one value");
             } else {
-                entry.values()
+                values(setting.get(), entry)
                         .forEach(value -> given.get(setting.get())
                                 .add(new Given(value, source, entry.key() + ": " + printable(value))));
             }
         }
+    }
+
+    private static List<String> values(Setting<?> setting, ConfigFile.Entry entry) {
+        return setting.isList() || entry.values().isEmpty()
+                ? entry.values()
+                : List.of(String.join(",", entry.values()));
     }
 
     // ---- all sources ----
@@ -273,8 +289,7 @@ public final class AgentConfigReader {
                     chosen.isEmpty()
                             ? setting.defaultText()
                             : String.join(",", chosen.stream().map(Given::text).toList()),
-                    chosen.isEmpty() ? "default" : chosen.getFirst().source(),
-                    setting.inEffect()));
+                    chosen.isEmpty() ? "default" : chosen.getFirst().source()));
         });
         return new AgentConfig(
                 new PluginSettings(
@@ -287,10 +302,11 @@ public final class AgentConfigReader {
                         one(Settings.PRE_START_CONTAINER)),
                 session(),
                 health(),
-                new InterfaceSettings(
-                        one(Settings.ROUTE_METRIC), one(Settings.MANAGE_INTERFACES), one(Settings.JUMBO_FRAME_MTU)),
                 new NodePaths(one(Settings.SYSFS_ROOT), one(Settings.DEV_ROOT), NodePaths.STANDARD.etc()),
                 selectors(),
+                ClusterAccess.find(environment, ClusterAccess.SERVICE_ACCOUNT),
+                interfaces(),
+                new RouteSettings(one(Settings.ROUTE_METRIC), one(Settings.MANAGE_INTERFACES)),
                 one(Settings.VERBS_LIBRARY),
                 driver(),
                 one(Settings.PROBE_ADDRESS),
@@ -359,6 +375,17 @@ public final class AgentConfigReader {
         }
         return new DriverSettings(
                 one(Settings.PREFER_DRIVER), true, Optional.of(InstallerSettings.of(url, version, sha256)));
+    }
+
+    private InterfaceSettings interfaces() {
+        String nodeName = one(Settings.NODE_NAME);
+        return new InterfaceSettings(
+                one(Settings.LOCAL_ERI_DISCOVERY),
+                one(Settings.EXPOSED_LOCAL_ERIS),
+                nodeName.isEmpty() ? Hostname.read() : nodeName,
+                one(Settings.METADATA_ADDRESS),
+                one(Settings.JUMBO_FRAME_MTU),
+                !given.get(Settings.JUMBO_FRAME_MTU).isEmpty());
     }
 
     private List<DeviceSelector> selectors() {
@@ -458,14 +485,6 @@ public final class AgentConfigReader {
     /** A problem is one line on a terminal, whatever it quotes. */
     private static String printable(String text) {
         String shown = text.length() <= 200 ? text : text.substring(0, 200) + "…";
-        StringBuilder out = new StringBuilder(shown.length());
-        shown.codePoints().forEach(c -> {
-            if (Character.isISOControl(c) || Character.getType(c) == Character.FORMAT || c == 0x2028 || c == 0x2029) {
-                out.append("\\u%04x".formatted(c));
-            } else {
-                out.appendCodePoint(c);
-            }
-        });
-        return out.toString();
+        return Printable.of(shown);
     }
 }

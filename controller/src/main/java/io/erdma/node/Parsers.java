@@ -1,10 +1,12 @@
 package io.erdma.node;
 
 import io.erdma.inventory.DeviceSelector;
+import io.erdma.netlink.IpPrefix;
 import io.erdma.node.Setting.InvalidValueException;
 import io.erdma.node.Setting.Parser;
 import io.erdma.node.driver.DriverMode;
 import io.erdma.node.driver.InstallerSettings;
+import io.erdma.node.interfaces.ExposedRules;
 import java.math.BigDecimal;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -13,7 +15,6 @@ import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
-import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
@@ -30,7 +31,8 @@ final class Parsers {
     private static final Pattern DNS_SUBDOMAIN =
             Pattern.compile("[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*");
     private static final Pattern QUALIFIED_NAME = Pattern.compile("[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?");
-    private static final Pattern LOCAL_ERI = Pattern.compile("i-[A-Za-z0-9*]+ [\\w*]+(/[\\w*]+)*");
+    private static final Pattern SERVICE_ADDRESS =
+            Pattern.compile("http://(?:(?<v4>[0-9.]+)|\\[(?<v6>[0-9A-Fa-f:.]+)])(?::(?<port>[0-9]{1,5}))?/?");
 
     private Parsers() {}
 
@@ -223,18 +225,42 @@ final class Parsers {
     }
 
     /** Rules as the Go agent takes them, joined by commas: {@code i-bp1… erdma_0/erdma_1}. */
-    static List<String> localEris(String text) throws InvalidValueException {
-        List<String> rules = Arrays.stream(text.split(","))
-                .map(String::strip)
-                .filter(rule -> !rule.isEmpty())
-                .toList();
-        for (String rule : rules) {
-            if (!LOCAL_ERI.matcher(rule).matches()) {
-                throw new InvalidValueException(
-                        "\"" + rule + "\" is no rule; write INSTANCE DEVICE[/DEVICE…], for example \"i-* erdma_0\"");
-            }
+    static ExposedRules localEris(String text) throws InvalidValueException {
+        try {
+            return ExposedRules.parse(text);
+        } catch (IllegalArgumentException e) {
+            throw new InvalidValueException(e.getMessage());
         }
-        return rules;
+    }
+
+    /** The name of a Node object; empty for the host's own name. */
+    static String nodeName(String text) throws InvalidValueException {
+        if (text.length() > 253
+                || !(text.isEmpty() || DNS_SUBDOMAIN.matcher(text).matches())) {
+            throw new InvalidValueException("not a node's name; use lower-case letters, digits, dashes and dots");
+        }
+        return text;
+    }
+
+    /** Where an HTTP service is: {@code http://100.100.100.200}, {@code http://[fd00::1]:8080}. */
+    static InetSocketAddress serviceAddress(String text) throws InvalidValueException {
+        String wanted = "use http://ADDRESS or http://ADDRESS:PORT with an IP address";
+        Matcher matcher = SERVICE_ADDRESS.matcher(text);
+        if (!matcher.matches()) {
+            throw new InvalidValueException("no address of a service; " + wanted);
+        }
+        int port;
+        try {
+            port = matcher.group("port") == null ? 80 : integer(1, 65_535).parse(matcher.group("port"));
+        } catch (InvalidValueException e) {
+            throw new InvalidValueException("no valid port; " + wanted);
+        }
+        try {
+            return new InetSocketAddress(
+                    IpPrefix.address(matcher.group("v4") == null ? matcher.group("v6") : matcher.group("v4")), port);
+        } catch (IllegalArgumentException e) {
+            throw new InvalidValueException("not an IP address; " + wanted);
+        }
     }
 
     static DeviceSelector selector(String text) throws InvalidValueException {

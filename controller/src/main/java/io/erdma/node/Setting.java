@@ -13,17 +13,17 @@ import java.util.stream.Collectors;
  * @param hint the value's place holder in the help, for example {@code FILE}
  * @param defaultText the value when nobody sets it, as one would write it; empty for "none"
  * @param parser text → value
- * @param inEffect false: read and checked, but what it controls comes with a later release
  * @param help one sentence
  */
-record Setting<T>(
-        String name, Kind kind, String hint, String defaultText, Parser<T> parser, boolean inEffect, String help) {
+record Setting<T>(String name, Kind kind, String hint, String defaultText, Parser<T> parser, String help) {
     /** What a setting takes. */
     enum Kind {
         /** One value; the last one given counts. */
         VALUE,
         /** As VALUE, and the empty text has a meaning of its own instead of standing for "not set". */
         VALUE_OR_EMPTY,
+        /** As VALUE_OR_EMPTY; a list in the file means the same with commas between its values. */
+        VALUE_OR_LIST,
         /** True or false; on the command line the name alone means true. */
         FLAG,
         /** Any number of values. */
@@ -64,6 +64,11 @@ record Setting<T>(
 
     boolean isList() {
         return kind == Kind.LIST;
+    }
+
+    /** Whether the file may give it as a list. */
+    boolean takesLists() {
+        return isList() || kind == Kind.VALUE_OR_LIST;
     }
 
     /** What is wrong with a text; empty when it is a value. */

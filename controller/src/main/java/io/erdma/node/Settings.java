@@ -4,6 +4,7 @@ import io.erdma.inventory.DeviceSelector;
 import io.erdma.node.Setting.Kind;
 import io.erdma.node.Setting.Parser;
 import io.erdma.node.driver.DriverMode;
+import io.erdma.node.interfaces.ExposedRules;
 import io.erdma.node.log.LogFormat;
 import io.erdma.node.log.LogLevel;
 import io.erdma.plugin.CdiMode;
@@ -34,12 +35,11 @@ final class Settings {
             "RULE",
             "",
             Parsers::selector,
-            true,
             "Which RDMA devices to offer: driver=NAME, name=GLOB or pci=VENDOR:DEVICE; may be repeated. Without any, eRDMA devices by their driver.");
     static final Setting<Boolean> ALLOCATE_ALL_DEVICES =
-            flag("allocate-all-devices", true, "Give every device of the node to each container that asks for one.");
+            flag("allocate-all-devices", "Give every device of the node to each container that asks for one.");
     static final Setting<Boolean> NCCL_IB_HCA =
-            flag("nccl-ib-hca", true, "Set NCCL_IB_HCA to the granted devices in each container.");
+            flag("nccl-ib-hca", "Set NCCL_IB_HCA to the granted devices in each container.");
     static final Setting<CdiMode> CDI = value(
             "cdi",
             "MODE",
@@ -55,9 +55,7 @@ final class Settings {
             Parsers::directory,
             "The kubelet's root directory; its sockets are in device-plugins below it.");
     static final Setting<Boolean> PRE_START_CONTAINER = flag(
-            "deviceplugin-prestart-container",
-            true,
-            "Have the kubelet call PreStartContainer before each container start.");
+            "deviceplugin-prestart-container", "Have the kubelet call PreStartContainer before each container start.");
     static final Setting<String> VERBS_LIBRARY = value(
             "verbs-library",
             "LIBRARY",
@@ -86,7 +84,6 @@ final class Settings {
             "ADDRESS",
             ":9470",
             Parsers::listenAddress,
-            true,
             "Where /healthz, /readyz, /metrics and /loglevel answer; empty turns them off.");
     static final Setting<LogFormat> LOG_FORMAT =
             value("log-format", "FORMAT", "text", Parsers.oneOf("format", LogFormat.class), "text or json.");
@@ -103,7 +100,6 @@ final class Settings {
             "MODE",
             "",
             Parsers::driverMode,
-            true,
             "Driver mode: default (iWARP), compat (RoCE-compatible) or ofed (for GPU nodes); empty: ofed where a GPU driver is present, else default.");
     static final Setting<Boolean> MANAGE_DRIVER = new Setting<>(
             "manage-driver",
@@ -111,19 +107,15 @@ final class Settings {
             "",
             "true",
             Parsers::bool,
-            true,
             "Load the erdma driver, and load it anew in the preferred mode once nobody uses its devices; needs hostPID and CAP_SYS_MODULE.");
     static final Setting<Boolean> INSTALL_DRIVER = flag(
-            "install-driver",
-            true,
-            "Install the erdma driver where the host has none; needs driver-url and driver-sha256.");
+            "install-driver", "Install the erdma driver where the host has none; needs driver-url and driver-sha256.");
     static final Setting<String> INSTALLER_VERSION = new Setting<>(
             "erdma-installer-version",
             Kind.VALUE_OR_EMPTY,
             "VERSION",
             "",
             Parsers::text,
-            true,
             "Version of the driver installer, which stands in for {version} in driver-url.");
     static final Setting<String> DRIVER_URL = new Setting<>(
             "driver-url",
@@ -131,7 +123,6 @@ final class Settings {
             "URL",
             "",
             Parsers::installerUrl,
-            true,
             "Where the driver installer is: a script, or a .tar.gz with an install.sh in it.");
     static final Setting<String> DRIVER_SHA256 = new Setting<>(
             "driver-sha256",
@@ -139,42 +130,53 @@ final class Settings {
             "SUM",
             "",
             Parsers::sha256,
-            true,
             "SHA-256 sum of what is at driver-url; nothing of another content is run.");
     static final Setting<Integer> JUMBO_FRAME_MTU = value(
             "jumbo-frame-mtu",
             "BYTES",
             "8500",
             Parsers.integer(1280, 9600),
-            "MTU of eRDMA interfaces on instances with jumbo frames.");
+            "MTU of secondary eRDMA interfaces: where the ERdmaDevice object says that the instance has jumbo frames, and with local discovery only if it is given.");
     static final Setting<Boolean> MANAGE_INTERFACES = new Setting<>(
             "manage-interfaces",
             Kind.FLAG,
             "",
             "true",
             Parsers::bool,
-            true,
             "Set up links, addresses and routes of eRDMA interfaces; false: only say what would be done.");
     static final Setting<Integer> ROUTE_METRIC = value(
             "route-metric",
             "N",
             "200",
             Parsers.integer(1, Integer.MAX_VALUE),
-            "Least metric of their routes; they go above those of all other interfaces.");
-    static final Setting<Boolean> LOCAL_ERI_DISCOVERY = later(
+            "Least metric of the routes of eRDMA interfaces; it is higher where other interfaces' routes are.");
+    static final Setting<Boolean> LOCAL_ERI_DISCOVERY = new Setting<>(
             "local-eri-discovery",
             Kind.FLAG,
             "",
-            "false",
+            "true",
             Parsers::bool,
-            "Use the interfaces found on the node instead of those that the controller assigns.");
-    static final Setting<List<String>> EXPOSED_LOCAL_ERIS = later(
+            "Use the eRDMA devices found on the node; false: those that the node's ERdmaDevice object names, as a controller or a person writes it.");
+    static final Setting<ExposedRules> EXPOSED_LOCAL_ERIS = new Setting<>(
             "exposed-local-eris",
-            Kind.VALUE_OR_EMPTY,
+            Kind.VALUE_OR_LIST,
             "RULES",
             "",
             Parsers::localEris,
-            "Which local devices to offer on which instance.");
+            "Which devices found on the node to offer, by instance: i-bp1abc erdma_0/erdma_1, i-* erdma_* for all that no other rule names; several with commas between them. Without any, all.");
+    static final Setting<String> NODE_NAME = new Setting<>(
+            "node-name",
+            Kind.VALUE,
+            "NAME",
+            "",
+            Parsers::nodeName,
+            "Name of this node's Node object; without it NODE_NAME of the environment, else the host's name.");
+    static final Setting<InetSocketAddress> METADATA_ADDRESS = value(
+            "metadata-address",
+            "URL",
+            "http://100.100.100.200",
+            Parsers::serviceAddress,
+            "Where the cloud's metadata service is.");
 
     /** In the order of the help and of the README. */
     static final List<Setting<?>> ALL = List.of(
@@ -201,25 +203,22 @@ final class Settings {
             INSTALLER_VERSION,
             DRIVER_URL,
             DRIVER_SHA256,
+            LOCAL_ERI_DISCOVERY,
+            EXPOSED_LOCAL_ERIS,
+            NODE_NAME,
+            METADATA_ADDRESS,
             MANAGE_INTERFACES,
             ROUTE_METRIC,
-            JUMBO_FRAME_MTU,
-            LOCAL_ERI_DISCOVERY,
-            EXPOSED_LOCAL_ERIS);
+            JUMBO_FRAME_MTU);
 
     private Settings() {}
 
     private static <T> Setting<T> value(String name, String hint, String defaultText, Parser<T> parser, String help) {
-        return new Setting<>(name, Kind.VALUE, hint, defaultText, parser, true, help);
+        return new Setting<>(name, Kind.VALUE, hint, defaultText, parser, help);
     }
 
-    private static Setting<Boolean> flag(String name, boolean inEffect, String help) {
-        return new Setting<>(name, Kind.FLAG, "", "false", Parsers::bool, inEffect, help);
-    }
-
-    private static <T> Setting<T> later(
-            String name, Kind kind, String hint, String defaultText, Parser<T> parser, String help) {
-        return new Setting<>(name, kind, hint, defaultText, parser, false, help);
+    private static Setting<Boolean> flag(String name, String help) {
+        return new Setting<>(name, Kind.FLAG, "", "false", Parsers::bool, help);
     }
 
     /** The lines of {@code --help}. */
@@ -233,9 +232,6 @@ final class Settings {
             out.append("\n      ").append(setting.help());
             if (!setting.defaultText().isEmpty()) {
                 out.append(" Default: ").append(setting.defaultText()).append('.');
-            }
-            if (!setting.inEffect()) {
-                out.append(" (Read and checked, not in effect yet.)");
             }
             out.append('\n');
         }
@@ -262,7 +258,6 @@ final class Settings {
                     .append(setting.defaultText().isEmpty() ? "" : "`" + setting.defaultText() + "`")
                     .append(" | ")
                     .append(setting.help())
-                    .append(setting.inEffect() ? "" : " *Not in effect yet.*")
                     .append(" |\n");
         }
         return out.toString();

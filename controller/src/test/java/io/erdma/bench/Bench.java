@@ -44,9 +44,17 @@ public final class Bench {
      * @param firstCalls calls to each fresh process that count as its first
      */
     private record Size(
-            int starts, int firstCalls, int restarts, int events, int warmCalls, Duration idle, Duration variantIdle) {
-        static final Size FULL = new Size(10, 200, 200, 200, 3_000, Duration.ofSeconds(60), Duration.ofSeconds(20));
-        static final Size QUICK = new Size(4, 48, 4, 8, 200, SETTLED, SETTLED);
+            int starts,
+            int firstCalls,
+            int restarts,
+            int events,
+            int warmCalls,
+            Duration idle,
+            Duration variantIdle,
+            int logMegabytes) {
+        static final Size FULL =
+                new Size(10, 200, 200, 200, 3_000, Duration.ofSeconds(60), Duration.ofSeconds(20), 1_000);
+        static final Size QUICK = new Size(4, 48, 4, 8, 200, SETTLED, SETTLED, 100);
     }
 
     private final Path tree;
@@ -97,7 +105,9 @@ public final class Bench {
                         + size.idle().toSeconds()
                         + " s idle (" + size.variantIdle().toSeconds()
                         + " s without the cache or with ERDMA_ASLR=1), 1 MB = 10^6 bytes; CPU is of one core over that"
-                        + " idle time.");
+                        + " idle time.",
+                "nccl-check is `bin/erdma nccl-check` on a generated log of " + size.logMegabytes()
+                        + " MB from the page cache, three runs; its heap is what the JVM's log of collections shows.");
     }
 
     private void run() throws IOException, InterruptedException, ExecutionException {
@@ -123,6 +133,8 @@ public final class Bench {
         }
         variant("without start-up cache: ", Map.of("ERDMA_AOT", "off"));
         variant("with ERDMA_ASLR=1: ", Map.of("ERDMA_AOT", "on", "ERDMA_ASLR", "1"));
+        tell("nccl-check of " + size.logMegabytes() + " MB");
+        figures.addAll(new LogCheck(tree, logs, size.logMegabytes()).measure());
     }
 
     private void warmUp() throws IOException, InterruptedException, ExecutionException {

@@ -6,7 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 
 /**
@@ -20,12 +20,14 @@ public final class IdleWatch {
     /** Of one core; the periodic checks of two devices are what it is spent on. */
     private static final double CPU_PERCENT = 0.5;
 
+    private static final Duration SETTLING = Duration.ofSeconds(30);
+
     private int broken;
 
     private IdleWatch() {}
 
     /** Arguments: {@code MINUTES TREE LOGS}. */
-    public static void main(String[] args) throws IOException, InterruptedException {
+    public static void main(String[] args) throws IOException {
         if (args.length != 3) {
             System.err.println("usage: IdleWatch MINUTES TREE LOGS");
             System.exit(64);
@@ -35,14 +37,14 @@ public final class IdleWatch {
         System.exit(watch.broken == 0 ? 0 : 1);
     }
 
-    private void run(int minutes, Path tree, Path log) throws IOException, InterruptedException {
+    private void run(int minutes, Path tree, Path log) throws IOException {
         try (Daemon daemon = Daemon.start(tree, log, DEVICES, List.of())) {
             // What a start leaves to do is not idleness.
-            TimeUnit.SECONDS.sleep(30);
+            pass(SETTLING);
             long linesBefore = lines(log);
             ProcessFigures before = daemon.figures();
             Duration idle = Duration.ofMinutes(minutes);
-            TimeUnit.SECONDS.sleep(idle.toSeconds());
+            pass(idle);
             ProcessFigures after = daemon.figures();
             int messages = daemon.kubelet().messages().size();
             long lines = lines(log) - linesBefore;
@@ -61,9 +63,17 @@ public final class IdleWatch {
 
             daemon.node().setPort(1, false);
             daemon.kubelet().awaitAllocatable(FakeKubelet.RESOURCE, Daemon.SHARES, Daemon.PATIENCE);
-            TimeUnit.SECONDS.sleep(30);
+            pass(SETTLING);
             messages = daemon.kubelet().messages().size();
             result(messages == 2, "a port that goes down then brings one list more", messages + " lists in all");
+        }
+    }
+
+    /** Nothing is waited for here: that nothing happens meanwhile is the promise. */
+    private static void pass(Duration time) {
+        long end = System.nanoTime() + time.toNanos();
+        for (long left = time.toNanos(); left > 0; left = end - System.nanoTime()) {
+            LockSupport.parkNanos(left);
         }
     }
 

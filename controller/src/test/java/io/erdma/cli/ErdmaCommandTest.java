@@ -41,7 +41,16 @@ class ErdmaCommandTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"--help", "-h", "devinfo --help", "devinfo -h", "cleanup --help", "version --help"})
+    @ValueSource(
+            strings = {
+                "--help",
+                "-h",
+                "devinfo --help",
+                "devinfo -h",
+                "nccl-check --help",
+                "cleanup --help",
+                "version --help"
+            })
     void helpsOnTheOutputStream(String commandLine) {
         Run run = Run.erdma(commandLine.split(" "));
         assertThat(run.exitCode()).isZero();
@@ -51,7 +60,7 @@ class ErdmaCommandTest {
 
     @Test
     void namesEveryCommand() {
-        assertThat(Run.erdma("--help").out()).contains("agent", "devinfo", "cleanup", "version");
+        assertThat(Run.erdma("--help").out()).contains("agent", "devinfo", "nccl-check", "cleanup", "version");
     }
 
     @Test

@@ -61,7 +61,7 @@ final class StandInDevices {
 
     private Outcome outcome() {
         if (integer("open_errno") != 0) {
-            return new Unopened("errno " + integer("open_errno"));
+            return new Unopened("errno " + integer("open_errno"), false);
         }
         if (integer("query_errno") != 0) {
             return new Unanswered("errno " + integer("query_errno"));

@@ -8,6 +8,7 @@ import io.erdma.verbs.VerbsContext;
 import io.erdma.verbs.VerbsEvent;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.PrintStream;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -25,6 +26,7 @@ import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.zip.ZipFile;
 
 /**
  * What the agent promises, asked on a real kernel's RDMA stack: soft-RoCE devices erdma_0 and erdma_1, the real
@@ -97,15 +99,25 @@ public final class LabSuite {
         check("netlinkKnowsWhatTheKernelsOwnToolsSay", this::netlinkKnowsWhatTheKernelsOwnToolsSay);
         check("verbsEventsTellOfALinkThatGoesDownAndUp", this::verbsEventsTellOfALinkThatGoesDownAndUp);
 
+        StatPromises stat = new StatPromises(node, out);
+        check("statShowsRealTraffic", stat::showsRealTraffic);
+        check("statNamesThePodOfAQueuePair", stat::namesThePodOfAQueuePair);
+        check("statAwaitsADeviceAndEndsWithZeroOnCtrlC", stat::awaitsADeviceAndEndsWithZeroOnCtrlC);
+        check("statEndsWhenNobodyReadsOn", stat::endsWhenNobodyReadsOn);
+
         check("registersAndGrantsExactlyTheDeviceAskedFor", this::registersAndGrants);
         check("tellsByEventsAloneOfALinkThatIsDownForFiveSeconds", this::tellsOfALinkThatIsDownForFiveSeconds);
         check("tellsAtMostOnceASecondOfTwentyFlapsInTenSeconds", this::tellsAtMostOnceASecond);
         check("registersAgainWhenTheKubeletRestarts", this::registersAgainWhenTheKubeletRestarts);
         check("noticesByEventsAloneThatADeviceVanishesAndAppears", this::noticesADeviceThatVanishesAndAppears);
+        check("doctorFindsNothingWrongWithAHealthyNode", this::doctorFindsNothingWrong);
+        check("doctorNamesTheLinkThatIsDownAndTheNextStep", this::doctorNamesTheLinkThatIsDown);
+        check("doctorLooksFromThePodsSideInAPod", this::doctorLooksFromThePodsSide);
         check("stopsAtOnceAndLeavesNoSocket", () -> stopsCleanly(agent(BY_EVENTS_ALONE)));
 
         check("startsInExclusiveNamespaceModeAndRecoversInShared", this::startsInExclusiveMode);
         check("marksDevicesUnhealthyInExclusiveNamespaceMode", this::marksDevicesUnhealthyInExclusiveMode);
+        check("doctorTellsOfExclusiveNamespaceMode", this::doctorTellsOfExclusiveMode);
         check("followsDevicesThatAreRenamedAndRenumbered", this::followsDevicesThatAreRenamedAndRenumbered);
         check("followsDevInfinibandWhenItVanishesWithTheLastDevice", this::followsDevInfiniband);
 
@@ -562,6 +574,106 @@ public final class LabSuite {
                 Command.check("chmod", "666", file.toString());
             }
         }
+    }
+
+    // ---- the doctor
+
+    private String doctorFindsNothingWrong() throws IOException {
+        agent(BY_EVENTS_ALONE);
+        awaitReady(200);
+        Path bundle = out.resolve("doctor.zip");
+        Files.deleteIfExists(bundle);
+        Command.Result told = doctor(List.of(), "--bundle=" + bundle);
+        List<String> lines = told.lines();
+        require(lines, "pass  RDMA devices: kernel and libibverbs know erdma_0, erdma_1");
+        require(lines, "pass  RDMA namespace mode: shared");
+        require(lines, "pass  verbs library: libibverbs 1.14.");
+        for (String device : List.of("erdma_0", "erdma_1")) {
+            String netdev = Roce.netdevOf(device);
+            require(lines, "pass  device node of " + device + ": " + Roce.uverbs(device) + " opens");
+            require(lines, "pass  port of " + device + ": ACTIVE on " + netdev);
+            require(lines, "pass  interface of " + device + ": " + netdev + ", hardware address ");
+            require(lines, "pass  address of " + device + ": 192.168.7");
+        }
+        require(lines, "pass  kubelet socket: ");
+        require(lines, "pass  agent: registered and ready");
+        if (told.code() > 1) {
+            throw new AssertionError("doctor ended with " + told.code() + "\n" + told.out() + told.err());
+        }
+        try (ZipFile zip = new ZipFile(bundle.toFile())) {
+            for (String text : List.of("netlink.txt", "sysfs.txt", "agent-metrics.txt")) {
+                try (InputStream stream = zip.getInputStream(zip.getEntry(text))) {
+                    require(
+                            new String(stream.readAllBytes(), StandardCharsets.UTF_8)
+                                    .lines()
+                                    .toList(),
+                            "erdma_");
+                }
+            }
+        }
+        return told.lines().getLast();
+    }
+
+    private String doctorNamesTheLinkThatIsDown() {
+        agent(BY_EVENTS_ALONE);
+        Roce.setLink("erdma_0", false);
+        Roce.awaitPort("erdma_0", "DOWN");
+        Command.Result told = doctor(List.of());
+        Roce.setLink("erdma_0", true);
+        Roce.awaitPort("erdma_0", "ACTIVE");
+        require(told.lines(), "FAIL  port of erdma_0: DOWN on eth1, which is down");
+        require(told.lines(), "next: ip link set eth1 up");
+        require(told.lines(), "pass  port of erdma_1: ACTIVE on eth2");
+        return endedWith(2, told);
+    }
+
+    private String doctorTellsOfExclusiveMode() {
+        Roce.setNamespaceMode("exclusive");
+        Command.Result told = doctor(List.of(), "--probe-address=");
+        Roce.setNamespaceMode("shared");
+        require(told.lines(), "FAIL  RDMA namespace mode: exclusive");
+        require(told.lines(), "next: rdma system set netns shared");
+        return endedWith(2, told);
+    }
+
+    private String doctorLooksFromThePodsSide() {
+        String pod = node.project().resolve("e2e/pod.sh").toString();
+        Command.Result well = doctor(List.of(pod, "erdma_1"), "--kubelet-root-dir=/nonexistent");
+        Path granted = Roce.uverbs("erdma_1");
+        require(well.lines(), "The pod's side: /dev/infiniband has " + granted.getFileName() + " of the node's ");
+        require(well.lines(), "pass  granted devices: erdma_1 (" + granted + ")");
+        require(well.lines(), "pass  port of erdma_1: ACTIVE");
+        require(well.lines(), "pass  NCCL_IB_GID_INDEX of erdma_1: not set");
+        if (well.out().contains("kubelet socket") || well.out().contains("of erdma_0")) {
+            throw new AssertionError("not a pod's concern:\n" + well.out());
+        }
+        endedWith(0, well);
+
+        // The kernel gives soft-RoCE its link-local GID first, then that of its IPv4 address.
+        Command.Result wrong =
+                doctor(List.of("env", "NCCL_IB_GID_INDEX=0", pod, "erdma_1"), "--kubelet-root-dir=/nonexistent");
+        require(wrong.lines(), "FAIL  NCCL_IB_GID_INDEX of erdma_1: 0 names a link-local GID");
+        require(wrong.lines(), "or set it to 1 (RoCE v2 ::ffff:192.168.72.2)");
+        return endedWith(2, wrong);
+    }
+
+    private static String endedWith(int code, Command.Result result) {
+        if (result.code() != code) {
+            throw new AssertionError("doctor ended with " + result.code() + "\n" + result.out() + result.err());
+        }
+        return result.lines().getLast();
+    }
+
+    /** @param before a program that changes the process first, with its arguments */
+    private Command.Result doctor(List<String> before, String... options) {
+        List<String> command = new ArrayList<>(before);
+        command.addAll(List.of(
+                node.launcher().toString(),
+                "doctor",
+                "--device-selector=driver=rdma_rxe",
+                "--kubelet-root-dir=" + node.kubeletRoot()));
+        command.addAll(List.of(options));
+        return Command.run(command, Duration.ofMinutes(2));
     }
 
     // ---- the agent and the node

@@ -41,6 +41,11 @@ public final class Node implements AutoCloseable {
         return launcher;
     }
 
+    /** What the agent is told as {@code --kubelet-root-dir}. */
+    public Path kubeletRoot() {
+        return kubeletRoot;
+    }
+
     /** The project's directory, above controller/target/erdma. */
     public Path project() {
         return launcher.resolve("../../../../..").normalize();

@@ -8,11 +8,14 @@ import io.erdma.inventory.DeviceSelector;
 import io.erdma.node.driver.DriverMode;
 import io.erdma.node.driver.DriverSettings;
 import io.erdma.node.driver.InstallerSettings;
+import io.erdma.node.interfaces.ExposedRules;
+import io.erdma.node.interfaces.InterfaceSettings;
 import io.erdma.node.log.LogFormat;
 import io.erdma.node.log.LogLevel;
-import io.erdma.node.net.InterfaceSettings;
+import io.erdma.node.net.RouteSettings;
 import io.erdma.plugin.CdiMode;
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -71,7 +74,7 @@ class AgentConfigReaderTest {
         assertThat(config.plugin().allocateAllDevices()).isFalse();
         assertThat(config.plugin().cdi()).isEqualTo(CdiMode.OFF);
         assertThat(config.session().kubeletRoot()).isEqualTo(Path.of("/var/lib/kubelet"));
-        assertThat(config.interfaces()).isEqualTo(InterfaceSettings.STANDARD);
+        assertThat(config.routes()).isEqualTo(RouteSettings.STANDARD);
         assertThat(config.probeAddress().orElseThrow().getPort()).isEqualTo(9470);
         assertThat(config.logFormat()).isEqualTo(LogFormat.TEXT);
         assertThat(config.choices()).allMatch(AgentConfig.Choice::isDefault);
@@ -117,6 +120,9 @@ class AgentConfigReaderTest {
             case "manage-interfaces" -> "false";
             case "route-metric" -> "100";
             case "exposed-local-eris" -> "i-* erdma_*";
+            case "local-eri-discovery" -> "false";
+            case "node-name" -> "node-a.example";
+            case "metadata-address" -> "http://127.0.0.1:8080";
             case "erdma-installer-version" -> "1.4.0";
             default -> "true";
         };
@@ -132,15 +138,12 @@ class AgentConfigReaderTest {
         AgentConfig fromFile = read("--config", file(setting.fileKey() + ": \"" + value + "\"\n"));
 
         assertThat(choice(fromArgs, setting.name()))
-                .isEqualTo(new AgentConfig.Choice(setting.name(), value, "command line", setting.inEffect()));
+                .isEqualTo(new AgentConfig.Choice(setting.name(), value, "command line"));
         assertThat(choice(fromEnvironment, setting.name()))
-                .isEqualTo(new AgentConfig.Choice(setting.name(), value, "environment", setting.inEffect()));
+                .isEqualTo(new AgentConfig.Choice(setting.name(), value, "environment"));
         assertThat(choice(fromFile, setting.name()))
                 .isEqualTo(new AgentConfig.Choice(
-                        setting.name(),
-                        value,
-                        "file " + directory.resolve("agent.yaml") + ", line 1",
-                        setting.inEffect()));
+                        setting.name(), value, "file " + directory.resolve("agent.yaml") + ", line 1"));
     }
 
     @Test
@@ -274,8 +277,8 @@ class AgentConfigReaderTest {
 
     @Test
     void keepsItsHandsOffInterfacesWhenToldSo() throws ConfigurationException {
-        assertThat(read("--manage-interfaces=false", "--route-metric=1").interfaces())
-                .isEqualTo(new InterfaceSettings(1, false, 8500));
+        assertThat(read("--manage-interfaces=false", "--route-metric=1").routes())
+                .isEqualTo(new RouteSettings(1, false));
         assertThat(problems("--route-metric=0"))
                 .containsExactly(
                         "--route-metric=0 (command line): out of range; use a whole number from 1 to 2147483647");
@@ -289,8 +292,70 @@ class AgentConfigReaderTest {
         assertThat(config.plugin().allocateAllDevices()).isFalse();
         assertThat(config.describe())
                 .containsExactly(
-                        "setting local-eri-discovery=true (command line), not in effect yet",
-                        "setting exposed-local-eris=i-XXX erdma_0 (command line), not in effect yet");
+                        "setting local-eri-discovery=true (command line)",
+                        "setting exposed-local-eris=i-XXX erdma_0 (command line)");
+    }
+
+    @Test
+    void usesTheDevicesFoundOnTheNodeUnlessToldOtherwise() throws ConfigurationException {
+        InterfaceSettings standard = read().interfaces();
+
+        assertThat(standard.localDiscovery()).isTrue();
+        assertThat(standard.rules()).isEqualTo(ExposedRules.NONE);
+        assertThat(standard.metadata()).isEqualTo(new InetSocketAddress("100.100.100.200", 80));
+        assertThat(standard.jumboFrameMtuGiven()).isFalse();
+        assertThat(read("--local-eri-discovery=false").interfaces().localDiscovery())
+                .isFalse();
+        assertThat(read("--jumbo-frame-mtu=8500").interfaces().jumboFrameMtuGiven())
+                .isTrue();
+    }
+
+    @Test
+    void readsRulesForLocalDevicesFromALineOrAList() throws Exception {
+        String list = file("exposedLocalEris:\n  - i-XXX erdma_0/erdma_1\n  - i-* erdma_*\n");
+        ExposedRules expected = ExposedRules.parse("i-XXX erdma_0/erdma_1,i-* erdma_*");
+
+        assertThat(read("--config=" + list).interfaces().rules()).isEqualTo(expected);
+        assertThat(read("--exposed-local-eris=i-XXX erdma_0/erdma_1,i-* erdma_*")
+                        .interfaces()
+                        .rules())
+                .isEqualTo(expected);
+        assertThat(read("--config=" + file("exposedLocalEris: []\n")).choices())
+                .allMatch(AgentConfig.Choice::isDefault);
+    }
+
+    @Test
+    void takesTheNodesNameFromTheFirstThatTellsIt() throws Exception {
+        Map<String, String> both = Map.of("NODE_NAME", "by-chart", "ERDMA_NODE_NAME", "by-us");
+
+        assertThat(AgentConfigReader.read(List.of("--node-name=by-flag"), both)
+                        .interfaces()
+                        .nodeName())
+                .isEqualTo("by-flag");
+        assertThat(AgentConfigReader.read(List.of(), both).interfaces().nodeName())
+                .isEqualTo("by-us");
+        assertThat(AgentConfigReader.read(List.of(), Map.of("NODE_NAME", "by-chart"))
+                        .interfaces()
+                        .nodeName())
+                .isEqualTo("by-chart");
+        assertThat(AgentConfigReader.read(List.of(), Map.of("NODE_NAME", ""))
+                        .interfaces()
+                        .nodeName())
+                .isEqualTo(Hostname.read());
+        assertThat(problems(Map.of("NODE_NAME", "Node_A")))
+                .containsExactly("NODE_NAME=Node_A (environment): not a node's name; use lower-case letters, digits,"
+                        + " dashes and dots");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "http://100.100.100.200, 100.100.100.200, 80",
+        "http://127.0.0.1:8080/, 127.0.0.1, 8080",
+        "http://[fd00::1]:81, fd00::1, 81"
+    })
+    void readsTheAddressOfTheMetadataService(String url, String host, int port) throws ConfigurationException {
+        assertThat(read("--metadata-address=" + url).interfaces().metadata())
+                .isEqualTo(new InetSocketAddress(host, port));
     }
 
     @Test
@@ -380,8 +445,24 @@ class AgentConfigReaderTest {
                 List.of("--sysfs-root=sys", "--sysfs-root=sys (command line): not an absolute path; start it with /"),
                 List.of(
                         "--exposed-local-eris=erdma_0",
-                        "--exposed-local-eris=erdma_0 (command line): \"erdma_0\" is no"
-                                + " rule; write INSTANCE DEVICE[/DEVICE…], for example \"i-* erdma_0\""));
+                        "--exposed-local-eris=erdma_0 (command line): rule 1, \"erdma_0\": column 1: expected an instance,"
+                                + " i-* or for example i-bp1abc"),
+                List.of(
+                        "--metadata-address=http://metadata.local",
+                        "--metadata-address=http://metadata.local (command line): no address of a service; use"
+                                + " http://ADDRESS or http://ADDRESS:PORT with an IP address"),
+                List.of(
+                        "--metadata-address=http://1.2.3.4:65536",
+                        "--metadata-address=http://1.2.3.4:65536 (command line): no valid port; use http://ADDRESS or"
+                                + " http://ADDRESS:PORT with an IP address"),
+                List.of(
+                        "--metadata-address=http://1.2.3",
+                        "--metadata-address=http://1.2.3 (command line): not an IP address; use http://ADDRESS or"
+                                + " http://ADDRESS:PORT with an IP address"),
+                List.of(
+                        "--node-name=Node_A",
+                        "--node-name=Node_A (command line): not a node's name; use lower-case letters, digits, dashes"
+                                + " and dots"));
     }
 
     @ParameterizedTest
@@ -393,7 +474,7 @@ class AgentConfigReaderTest {
     @Test
     void writesAProblemOnOneLineWhateverItQuotes() {
         assertThat(problems("--cdi=a\nconfiguration is fine\u001b[2J"))
-                .containsExactly("--cdi=a\\u000aconfiguration is fine\\u001b[2J (command line): unknown mode; use off,"
+                .containsExactly("--cdi=a\\x0aconfiguration is fine\\x1b[2J (command line): unknown mode; use off,"
                         + " also or only");
     }
 

@@ -1,14 +1,11 @@
 package io.erdma.health;
 
-import io.erdma.device.Netdev;
 import io.erdma.health.HealthRules.LinkView;
 import io.erdma.health.HealthRules.Observation;
 import io.erdma.inventory.InventorySnapshot;
 import io.erdma.inventory.InventorySnapshot.Found;
 import io.erdma.inventory.NodeSources;
 import io.erdma.inventory.NodeSources.OpenDevice;
-import io.erdma.libc.NativeException;
-import io.erdma.netlink.Link;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -18,8 +15,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.function.Function;
-import java.util.stream.Collectors;
 
 /** One look at the health of devices, for commands that don't stay. */
 public final class HealthCheck {
@@ -49,7 +44,8 @@ public final class HealthCheck {
             });
         }
 
-        Function<Found, LinkView> links = links(sources);
+        LinkTable links = new LinkTable();
+        snapshot.links().ifPresent(dump -> links.merge(dump, System.nanoTime()));
         long end = System.nanoTime() + patience.toNanos();
         List<MonitorStatus.DeviceStatus> statuses = new ArrayList<>();
         for (int i = 0; i < asked.size(); i++) {
@@ -58,7 +54,7 @@ public final class HealthCheck {
                     found,
                     snapshot,
                     await(asked.get(i), end - System.nanoTime()),
-                    links.apply(found),
+                    links.view(found.device()),
                     clock,
                     patience));
         }
@@ -83,24 +79,6 @@ public final class HealthCheck {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return Optional.empty();
-        }
-    }
-
-    private static Function<Found, LinkView> links(NodeSources sources) {
-        try {
-            var byIndex = sources.links().stream().collect(Collectors.toMap(Link::index, Function.identity()));
-            return found -> {
-                Optional<Netdev> netdev = found.device().netdev();
-                if (netdev.isEmpty()) {
-                    return new LinkView.NotJudged();
-                }
-                return Optional.ofNullable(byIndex.get(netdev.get().index()))
-                        .<LinkView>map(LinkView.Seen::new)
-                        .orElseGet(() -> new LinkView.Gone(netdev.get().name()));
-            };
-        } catch (NativeException e) {
-            // The snapshot's source status tells the reason.
-            return found -> new LinkView.NotJudged();
         }
     }
 

@@ -34,7 +34,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
@@ -62,7 +61,6 @@ public final class HealthMonitor implements AutoCloseable {
     private static final String SCAN = "erdma-scan";
 
     private final DeviceInventory inventory;
-    private final NodeSources sources;
     private final NodePaths paths;
     private final HealthSettings settings;
     private final Clock clock;
@@ -83,10 +81,7 @@ public final class HealthMonitor implements AutoCloseable {
     private volatile Optional<Poller> poller = Optional.empty();
 
     // From here on: the health thread's own.
-    private final Map<String, Watched> devices = new TreeMap<>();
-    /** Devices that have gone and whose context isn't closed yet. */
-    private final List<Watched> leaving = new ArrayList<>();
-
+    private final WatchedDevices devices = new WatchedDevices();
     private final LinkTable links = new LinkTable();
     private final ScanSchedule scans;
     private final FlapDamper damper;
@@ -114,7 +109,6 @@ public final class HealthMonitor implements AutoCloseable {
             AdvertisementListener listener,
             InotifyShortage inotifyShortage) {
         this.inventory = inventory;
-        this.sources = sources;
         this.paths = paths;
         this.settings = settings;
         this.clock = clock;
@@ -167,7 +161,7 @@ public final class HealthMonitor implements AutoCloseable {
     /**
      * Lets go of all devices, as before their driver is unloaded: every share is told as unhealthy, then each verbs context
      * is closed, and no device is opened or asked until {@link #resume}. Devices that vanish meanwhile keep their place in
-     * the offer; before the first offer there is nothing to tell. Returns before it is done, see {@link #awaitSuspended}.
+     * the offer. Before the first offer there is nothing to tell: whoever suspends sooner keeps all devices from it. Returns before it is done, see {@link #awaitSuspended}.
      * From any thread; asked for again, only the reason is replaced.
      *
      * @param reason what the devices are told to be unhealthy for, one line for people
@@ -252,7 +246,7 @@ public final class HealthMonitor implements AutoCloseable {
             Suspension.Wish wish = suspension.wish();
             fulfil(wish, observed);
             tell(observed);
-            if (suspended() && leaving.isEmpty()) {
+            if (suspended() && devices.allHaveLeft()) {
                 suspension.reached(wish);
             }
             turnedAt = System.nanoTime();
@@ -271,7 +265,7 @@ public final class HealthMonitor implements AutoCloseable {
 
     private Set<Integer> descriptors() {
         Set<Integer> descriptors = watches.descriptors();
-        for (Watched device : devices.values()) {
+        for (Watched device : devices.present()) {
             device.events().ifPresent(context -> descriptors.add(context.asyncDescriptor()));
         }
         return descriptors;
@@ -282,18 +276,11 @@ public final class HealthMonitor implements AutoCloseable {
         if (!watches.ofNodes()) {
             wait = Math.min(wait, nextNodePoll - now);
         }
-        for (Watched device : devices.values()) {
-            if (!device.busy() && !device.toBeFound() && !isLeaving(device.name())) {
-                wait = Math.min(wait, device.nextAsk() - now);
-            }
+        wait = Math.min(wait, devices.nanosUntilDue(now));
+        for (Watched device : devices.present()) {
             long judgement = device.nextJudgement() - now;
             if (judgement > 0) {
                 wait = Math.min(wait, judgement);
-            }
-        }
-        for (Watched device : leaving) {
-            if (!device.busy()) {
-                wait = Math.min(wait, device.nextAsk() - now);
             }
         }
         if (damper.due().isPresent()) {
@@ -305,7 +292,7 @@ public final class HealthMonitor implements AutoCloseable {
 
     private void handle(Poller.Ready ready, long now) {
         watches.readLinks(ready, now);
-        for (Watched device : List.copyOf(devices.values())) {
+        for (Watched device : devices.present()) {
             device.events().ifPresent(context -> {
                 int descriptor = context.asyncDescriptor();
                 if (ready.readable().contains(descriptor)) {
@@ -325,11 +312,11 @@ public final class HealthMonitor implements AutoCloseable {
     private final class Reactions implements NodeWatches.Reactions {
         @Override
         public void linkChanged(Link link, long now) {
-            List<Watched> bound = boundTo(link.index());
+            List<Watched> bound = devices.boundTo(link.index());
             bound.forEach(device -> device.linkChanged(links.view(device.device()), new LinkView.Seen(link), now));
             Optional<Link> former = links.changed(link, now);
             boolean renamed = former.isPresent() && !former.get().name().equals(link.name());
-            boolean missing = devices.values().stream()
+            boolean missing = devices.present().stream()
                     .anyMatch(device -> device.device().netdev().isEmpty());
             if (bound.isEmpty() ? former.isEmpty() && missing : renamed) {
                 scans.soon(now);
@@ -339,7 +326,7 @@ public final class HealthMonitor implements AutoCloseable {
         @Override
         public void linkRemoved(int index, String name, long now) {
             links.removed(index, now);
-            for (Watched device : boundTo(index)) {
+            for (Watched device : devices.boundTo(index)) {
                 device.suspect("netdev " + name + " is gone", now, false);
                 device.askSoon(now);
                 scans.soon(now);
@@ -356,12 +343,6 @@ public final class HealthMonitor implements AutoCloseable {
         public void anythingChanged(long now) {
             scans.soon(now);
         }
-    }
-
-    private List<Watched> boundTo(int linkIndex) {
-        return devices.values().stream()
-                .filter(device -> device.boundTo(linkIndex))
-                .toList();
     }
 
     private void readEvents(Watched device, OpenDevice context, long now) {
@@ -405,7 +386,7 @@ public final class HealthMonitor implements AutoCloseable {
     /** A look at devtmpfs asks no driver, so it may be done here. */
     private void lookAtNodes(long now) {
         rdmaCmPresent = Files.exists(paths.here(NodePaths.onHost("rdma_cm")));
-        for (Watched device : devices.values()) {
+        for (Watched device : devices.present()) {
             boolean present = device.device()
                     .uverbs()
                     .map(paths::here)
@@ -440,19 +421,18 @@ public final class HealthMonitor implements AutoCloseable {
                 case Jobs.Message.Asked(Watched device, DeviceProbe.Outcome outcome, long startedAt) -> {
                     log.jobSucceeded(PROBE + device.name());
                     device.answered(outcome, startedAt, now);
-                    if (devices.containsValue(device)) {
+                    if (devices.isPresent(device)) {
                         log.verbs(device.name(), device.withoutVerbs());
                     }
                 }
                 case Jobs.Message.Closed(Watched device) -> {
                     log.jobSucceeded(CLOSE + device.name());
-                    device.closed();
-                    leaving.remove(device);
+                    devices.closed(device);
                 }
-                case Jobs.Message.Scanned done -> {
+                case Jobs.Message.Scanned(InventorySnapshot snapshot, long startedAt) -> {
                     log.jobSucceeded(SCAN);
-                    if (scans.ended(done.startedAt(), now)) {
-                        scanned(done, now);
+                    if (scans.ended(startedAt, now)) {
+                        scanned(snapshot, startedAt, now);
                     }
                 }
                 case Jobs.Message.Faulty(String job, Optional<Watched> device, Throwable cause) -> {
@@ -477,11 +457,7 @@ public final class HealthMonitor implements AutoCloseable {
         boolean letGo = wish.suspensions() != fulfilled.suspensions() && !suspended();
         fulfilled = wish;
         if (letGo) {
-            devices.replaceAll((name, device) -> {
-                device.closeContext();
-                leaving.add(device);
-                return device.anew(now);
-            });
+            devices.leaveAll(now);
         }
         if (wish.reason().isPresent()) {
             // What a scan under way has read is out of date, or will be.
@@ -491,7 +467,7 @@ public final class HealthMonitor implements AutoCloseable {
             damper.force();
         } else {
             LOG.info("no longer suspended; looking at all devices anew");
-            devices.replaceAll((name, device) -> device.anew(now));
+            devices.startOver(now);
             damper.startOver();
             scans.startOver(now);
         }
@@ -499,42 +475,39 @@ public final class HealthMonitor implements AutoCloseable {
 
     // ---- scans
 
-    private void scanned(Jobs.Message.Scanned done, long now) {
-        InventorySnapshot snapshot = done.snapshot();
+    private void scanned(InventorySnapshot snapshot, long startedAt, long now) {
         lastScan = Optional.of(clock.instant());
         sourceStatuses = snapshot.sources();
         log.sources(sourceStatuses);
         if (snapshot.usable(Source.RDMA_NETLINK)) {
             netnsMode = snapshot.netnsMode();
         }
-        done.links().ifPresent(dump -> linksDumped(dump, done.startedAt(), now));
+        snapshot.links().ifPresent(dump -> linksDumped(dump, startedAt, now));
 
         boolean withNetlink = snapshot.usable(Source.RDMA_NETLINK);
         Set<String> seen = new HashSet<>();
         for (Found found : snapshot.devices()) {
             String name = found.device().name();
+            Optional<Watched> known = devices.find(name);
             // Without RDMA netlink the driver may be unknown for a while.
-            boolean kept = devices.containsKey(name) && !withNetlink;
+            boolean kept = known.isPresent() && !withNetlink;
             if (!found.selected() && !kept) {
                 log.notSelected(found);
                 continue;
             }
             seen.add(name);
-            Watched known = devices.get(name);
-            if (known == null) {
-                devices.put(name, new Watched(found, withNetlink, settings, now));
-            } else if (known.update(found, withNetlink)) {
-                known.suspect("was made anew; it has not answered since", now, true);
+            if (known.isEmpty()) {
+                devices.add(new Watched(found, withNetlink, settings, now));
+            } else if (known.get().update(found, withNetlink)) {
+                known.get().suspect("was made anew; it has not answered since", now, true);
             }
         }
         log.scanned(snapshot);
         // Only these two list every device, so only they can tell that one has gone.
         if (withNetlink || snapshot.usable(Source.SYSFS)) {
-            for (Watched device : List.copyOf(devices.values())) {
+            for (Watched device : devices.present()) {
                 if (!seen.contains(device.name())) {
-                    devices.remove(device.name());
-                    device.closeContext();
-                    leaving.add(device);
+                    devices.leave(device);
                     log.jobIsOver(PROBE + device.name());
                     log.gone(device.name());
                 }
@@ -546,7 +519,7 @@ public final class HealthMonitor implements AutoCloseable {
     }
 
     private void linksDumped(List<Link> dump, long startedAt, long now) {
-        Map<Watched, LinkView> former = devices.values().stream()
+        Map<Watched, LinkView> former = devices.present().stream()
                 .collect(Collectors.toMap(device -> device, device -> links.view(device.device())));
         links.merge(dump, startedAt);
         former.forEach((device, view) -> device.linkChanged(view, links.view(device.device()), now));
@@ -558,24 +531,7 @@ public final class HealthMonitor implements AutoCloseable {
         if (scans.due(now)) {
             startScan(now);
         }
-        for (Watched device : devices.values()) {
-            if (device.dueToAsk(now) && !isLeaving(device.name())) {
-                startAsking(device, now);
-            }
-        }
-        for (Watched device : List.copyOf(leaving)) {
-            device.closeContext();
-            if (!device.busy() && !device.closing()) {
-                leaving.remove(device);
-            } else if (device.dueToAsk(now)) {
-                startAsking(device, now);
-            }
-        }
-    }
-
-    /** A name that comes back waits for the context of its former bearer, so that it never has two threads. */
-    private boolean isLeaving(String name) {
-        return leaving.stream().anyMatch(device -> device.name().equals(name));
+        devices.due(now).forEach(device -> startAsking(device, now));
     }
 
     private void startScan(long now) {
@@ -584,17 +540,7 @@ public final class HealthMonitor implements AutoCloseable {
         if (!scans.begin(now, rarely ? settings.scan() : settings.probe())) {
             return;
         }
-        jobs.start(SCAN, Optional.empty(), () -> {
-            InventorySnapshot snapshot = inventory.scan();
-            Optional<List<Link>> dump;
-            try {
-                dump = Optional.of(sources.links());
-            } catch (NativeException e) {
-                // The snapshot's source status tells the reason.
-                dump = Optional.empty();
-            }
-            return new Jobs.Message.Scanned(snapshot, dump, now);
-        });
+        jobs.start(SCAN, Optional.empty(), () -> new Jobs.Message.Scanned(inventory.scan(), now));
     }
 
     private void startAsking(Watched device, long now) {
@@ -618,7 +564,7 @@ public final class HealthMonitor implements AutoCloseable {
 
     private void tell(long observed) {
         Watched.Node node = new Watched.Node(rdmaCmPresent, netnsMode, fulfilled.reason(), clock.instant());
-        for (Watched device : devices.values()) {
+        for (Watched device : devices.present()) {
             device.judge(links.view(device.device()), node, observed);
         }
         List<MonitorStatus.Withheld> withheld = withheld();
@@ -627,7 +573,7 @@ public final class HealthMonitor implements AutoCloseable {
                 withheld.stream().map(MonitorStatus.Withheld::device).collect(Collectors.toSet());
         Optional<Path> rdmaCm = rdmaCmPresent ? Optional.of(NodePaths.onHost("rdma_cm")) : Optional.empty();
         status = new MonitorStatus(
-                devices.values().stream().map(Watched::status).toList(),
+                devices.present().stream().map(Watched::status).toList(),
                 sourceStatuses,
                 lastScan,
                 netnsMode,
@@ -637,13 +583,13 @@ public final class HealthMonitor implements AutoCloseable {
                 fulfilled.reason());
         boolean ready = scanned
                 && (firstTold
-                        || devices.values().stream()
+                        || devices.present().stream()
                                 .allMatch(device -> device.offered() || notOffered.contains(device.name())));
         if (!ready) {
             return;
         }
         AdvertisedDevices actual = new AdvertisedDevices(
-                devices.values().stream()
+                devices.present().stream()
                         .filter(Watched::offered)
                         .map(device -> new AdvertisedDevices.Entry(
                                 device.device(), device.health().orElseThrow()))
@@ -664,7 +610,7 @@ public final class HealthMonitor implements AutoCloseable {
 
     private List<MonitorStatus.Withheld> withheld() {
         DeviceChoice current = choice;
-        return devices.values().stream()
+        return devices.present().stream()
                 .flatMap(
                         device -> current
                                 .whyNot(device.device())
@@ -682,12 +628,7 @@ public final class HealthMonitor implements AutoCloseable {
         // way closes its context itself when it finds nobody to tell.
         List<Thread> closers = new ArrayList<>();
         unread.forEach(message -> closers.add(closer(() -> Jobs.release(message))));
-        for (Watched device : devices.values()) {
-            closeIdle(device, closers);
-        }
-        for (Watched device : leaving) {
-            closeIdle(device, closers);
-        }
+        devices.idleContexts().forEach(context -> closers.add(closer(context::close)));
         long end = System.nanoTime() + CLOSE_PATIENCE.toNanos();
         for (Thread closer : closers) {
             try {
@@ -695,12 +636,6 @@ public final class HealthMonitor implements AutoCloseable {
             } catch (InterruptedException e) {
                 return;
             }
-        }
-    }
-
-    private static void closeIdle(Watched device, List<Thread> closers) {
-        if (!device.busy()) {
-            device.context().ifPresent(context -> closers.add(closer(context::close)));
         }
     }
 

@@ -2,7 +2,6 @@ package io.erdma.health;
 
 import io.erdma.inventory.InventorySnapshot;
 import io.erdma.inventory.NodeSources.OpenDevice;
-import io.erdma.netlink.Link;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Optional;
@@ -20,7 +19,7 @@ final class Jobs {
 
         record Closed(Watched device) implements Message {}
 
-        record Scanned(InventorySnapshot snapshot, Optional<List<Link>> links, long startedAt) implements Message {}
+        record Scanned(InventorySnapshot snapshot, long startedAt) implements Message {}
 
         /** A job died of a fault of ours. */
         record Faulty(String job, Optional<Watched> device, Throwable cause) implements Message {}

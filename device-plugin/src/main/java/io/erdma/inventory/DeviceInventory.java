@@ -88,7 +88,8 @@ public final class DeviceInventory {
                 found,
                 statuses,
                 Files.exists(paths.here(rdmaCm)) ? Optional.of(rdmaCm) : Optional.empty(),
-                netlink.mode());
+                netlink.mode(),
+                links);
     }
 
     private record NetlinkDevice(RdmaLink link, Optional<RdmaCharacterDevice> uverbs, List<RdmaPort> ports) {}
@@ -333,7 +334,7 @@ public final class DeviceInventory {
     }
 
     /** The address in a GUID that is a MAC's EUI-64 with the universal/local bit flipped; others have none. */
-    static Optional<MacAddress> macOf(NodeGuid guid) {
+    public static Optional<MacAddress> macOf(NodeGuid guid) {
         long value = guid.value();
         if (((value >>> 24) & 0xffff) != 0xfffe) {
             return Optional.empty();

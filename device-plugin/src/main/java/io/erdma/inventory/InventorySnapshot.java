@@ -2,6 +2,7 @@ package io.erdma.inventory;
 
 import io.erdma.device.RdmaDevice;
 import io.erdma.inventory.SourceStatus.Source;
+import io.erdma.netlink.Link;
 import io.erdma.netlink.RdmaNetlink.NetnsMode;
 import java.nio.file.Path;
 import java.util.List;
@@ -11,9 +12,14 @@ import java.util.Optional;
  * All RDMA devices of the node at one moment, eRDMA or not, sorted by name.
  *
  * @param rdmaCm {@code /dev/infiniband/rdma_cm} if it exists
+ * @param links all links of the namespace, RDMA or not; empty when they can't be read, as {@link Source#LINKS} tells
  */
 public record InventorySnapshot(
-        List<Found> devices, List<SourceStatus> sources, Optional<Path> rdmaCm, NetnsMode netnsMode) {
+        List<Found> devices,
+        List<SourceStatus> sources,
+        Optional<Path> rdmaCm,
+        NetnsMode netnsMode,
+        Optional<List<Link>> links) {
     /**
      * One device.
      *
@@ -34,6 +40,7 @@ public record InventorySnapshot(
     public InventorySnapshot {
         devices = List.copyOf(devices);
         sources = List.copyOf(sources);
+        links = links.map(List::copyOf);
     }
 
     public boolean usable(Source source) {

@@ -82,7 +82,7 @@ public final class LiveSources implements NodeSources {
 
     @Override
     public Watch<LinkChange> watchLinks() throws NativeException {
-        RtNetlink netlink = RtNetlink.open();
+        RtNetlink netlink = RtNetlink.openWithNotifications();
         return new Watch<>() {
             @Override
             public int descriptor() {
@@ -103,7 +103,7 @@ public final class LiveSources implements NodeSources {
 
     @Override
     public Optional<Watch<RdmaChange>> watchRdma() throws NativeException {
-        RdmaNetlink netlink = RdmaNetlink.open();
+        RdmaNetlink netlink = RdmaNetlink.openWithNotifications();
         OptionalInt descriptor = netlink.changeDescriptor();
         if (descriptor.isEmpty()) {
             netlink.close();

@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import io.erdma.device.AdvertisedDevices;
 import io.erdma.device.RdmaCmUse;
 import io.erdma.device.RdmaDevice;
+import io.erdma.log.Quote;
 import io.erdma.netlink.MacAddress;
 import io.erdma.plugin.Allocation.DeviceNode;
 import io.erdma.plugin.Allocation.Granted;

@@ -3,25 +3,25 @@ package io.erdma.plugin;
 import java.time.Duration;
 
 /** Waiting times that double from the first to the longest. */
-final class BackOff {
+public final class BackOff {
     private final Duration first;
     private final Duration longest;
     private Duration next;
 
-    BackOff(Duration first, Duration longest) {
+    public BackOff(Duration first, Duration longest) {
         this.first = first;
         this.longest = longest;
         this.next = first;
     }
 
-    Duration next() {
+    public Duration next() {
         Duration now = next;
         Duration doubled = now.multipliedBy(2);
         next = doubled.compareTo(longest) > 0 ? longest : doubled;
         return now;
     }
 
-    void reset() {
+    public void reset() {
         next = first;
     }
 }

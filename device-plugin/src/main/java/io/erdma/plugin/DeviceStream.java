@@ -6,6 +6,7 @@ import io.erdma.device.AdvertisedDevices;
 import io.erdma.device.AdvertisementListener;
 import io.erdma.device.RdmaDevice;
 import io.erdma.log.Log;
+import io.erdma.log.Quote;
 import io.erdma.proto.deviceplugin.v1beta1.Device;
 import io.erdma.proto.deviceplugin.v1beta1.ListAndWatchResponse;
 import io.erdma.proto.deviceplugin.v1beta1.NUMANode;
@@ -71,7 +72,7 @@ public final class DeviceStream implements AdvertisementListener {
         }
     }
 
-    /** Serves one ListAndWatch call until it is cancelled or {@link #complete} ends it. */
+    /** Serves one ListAndWatch call until it is cancelled. */
     void open(ServerCallStreamObserver<ListAndWatchResponse> call) {
         Stream stream = new Stream(call);
         call.setOnCancelHandler(() -> forget(stream));
@@ -85,13 +86,6 @@ public final class DeviceStream implements AdvertisementListener {
             forget(stream);
         }
         stream.send();
-    }
-
-    /** Ends the streams that are open now; the kubelet then counts the devices as unhealthy until we register again. */
-    public void complete() {
-        for (Stream stream : openStreams()) {
-            stream.complete();
-        }
     }
 
     private List<Stream> openStreams() {
@@ -211,12 +205,6 @@ public final class DeviceStream implements AdvertisementListener {
             }
             long since = offer.observedNanos - openedNanos > 0 ? offer.observedNanos : openedNanos;
             tell(() -> observer.messageSent(Duration.ofNanos(System.nanoTime() - since)));
-        }
-
-        synchronized void complete() {
-            if (!ended) {
-                end(call::onCompleted);
-            }
         }
 
         private void end(Runnable ending) {

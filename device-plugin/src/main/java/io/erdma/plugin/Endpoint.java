@@ -30,10 +30,14 @@ final class Endpoint {
         this.streams = streams;
     }
 
-    /** Once this returns, the kubelet can dial. */
-    static Endpoint open(UnixTransport transport, Path socket, BindableService service, StreamListener listener)
+    /**
+     * Once this returns, the kubelet can dial.
+     *
+     * @param streamsChanged see {@link StreamWatch}
+     */
+    static Endpoint open(UnixTransport transport, Path socket, BindableService service, Runnable streamsChanged)
             throws IOException {
-        StreamWatch streams = new StreamWatch(listener);
+        StreamWatch streams = new StreamWatch(streamsChanged);
         Path staging = SocketDirectory.staging(socket);
         Server server = transport.serve(staging, ServerInterceptors.intercept(service, streams));
         try {

@@ -279,7 +279,7 @@ public final class KubeletSession implements AutoCloseable {
                     Rehearsal.play(transport, directory.rehearsalSocket(), settings.registerDeadline());
                     rehearsed = true;
                 }
-                endpoint = Optional.of(Endpoint.open(transport, socket, service, open -> watch.wakeUp()));
+                endpoint = Optional.of(Endpoint.open(transport, socket, service, watch::wakeUp));
             } catch (IOException e) {
                 return failed("cannot serve in " + directory.path() + ": "
                         + rootMessage(e).replace(socket.getFileName().toString(), "our socket")

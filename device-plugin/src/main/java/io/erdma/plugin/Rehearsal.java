@@ -49,7 +49,7 @@ final class Rehearsal {
         // Of the real kind, so that its classes are loaded too; it tells no observer.
         DevicePluginService service =
                 new DevicePluginService(settings, stream, path -> true, CdiNames.NONE, PluginObserver.NONE);
-        Endpoint endpoint = Endpoint.open(transport, socket, service, open -> {});
+        Endpoint endpoint = Endpoint.open(transport, socket, service, () -> {});
         ManagedChannel channel = transport.connect(endpoint.socket(), UnixTransport.DEFAULT_MAX_MESSAGE_BYTES);
         try {
             DevicePluginGrpc.DevicePluginBlockingStub kubelet =

@@ -1,5 +1,6 @@
 package io.erdma.plugin;
 
+import io.erdma.log.Log;
 import io.erdma.proto.deviceplugin.v1beta1.DevicePluginGrpc;
 import io.grpc.ForwardingServerCall.SimpleForwardingServerCall;
 import io.grpc.ForwardingServerCallListener.SimpleForwardingServerCallListener;
@@ -11,18 +12,25 @@ import io.grpc.Status;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.RejectedExecutionException;
 
 /**
  * Sees each ListAndWatch call of one endpoint from its first to its last moment, whichever side ends it, and can end
  * them. It stands before the service, so what it reports does not depend on the service's own book-keeping.
  */
 final class StreamWatch implements ServerInterceptor {
-    private final StreamListener listener;
+    private static final Log LOG = Log.of(StreamWatch.class);
+
+    private final Runnable changed;
     private final Set<WatchedCall<?, ?>> open = new LinkedHashSet<>();
     private boolean everOpened;
 
-    StreamWatch(StreamListener listener) {
-        this.listener = listener;
+    /**
+     * @param changed told each time a stream has begun or ended, from gRPC's threads; must neither block nor call back into
+     *     the stream
+     */
+    StreamWatch(Runnable changed) {
+        this.changed = changed;
     }
 
     synchronized int open() {
@@ -60,24 +68,20 @@ final class StreamWatch implements ServerInterceptor {
     }
 
     private void add(WatchedCall<?, ?> call) {
-        int now;
         synchronized (this) {
             open.add(call);
             everOpened = true;
-            now = open.size();
         }
-        listener.streams(now);
+        changed.run();
     }
 
     private void remove(WatchedCall<?, ?> call) {
-        int now;
         synchronized (this) {
             if (!open.remove(call)) {
                 return;
             }
-            now = open.size();
         }
-        listener.streams(now);
+        changed.run();
     }
 
     private final class WatchedCall<Q, A> extends SimpleForwardingServerCall<Q, A> {
@@ -108,7 +112,11 @@ final class StreamWatch implements ServerInterceptor {
             if (closed || endedByUs) {
                 return;
             }
-            super.close(Status.OK, new Metadata());
+            try {
+                super.close(Status.OK, new Metadata());
+            } catch (RejectedExecutionException e) {
+                LOG.debug("the transport has ended before a ListAndWatch stream: " + e);
+            }
             endedByUs = true;
         }
 

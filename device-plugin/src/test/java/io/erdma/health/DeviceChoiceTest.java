@@ -14,7 +14,7 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 
 final class DeviceChoiceTest extends MonitorScenario {
-    private static final HealthSettings AT_ONCE_OR_NEVER = byEvents(STILL);
+    private static final HealthSettings AT_ONCE_OR_NEVER = byEvents(Paces.STILL);
 
     private static DeviceChoice without(String name, String reason) {
         return device -> device.name().equals(name) ? Optional.of(reason) : Optional.empty();

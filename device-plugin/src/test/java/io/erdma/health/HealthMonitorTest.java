@@ -181,7 +181,11 @@ final class HealthMonitorTest extends MonitorScenario {
     void waitsForRdmaCmWhereTheDriverModeNeedsIt() throws IOException {
         node.add("erdma_0", 0).type = NodeType.RNIC;
         start(new HealthSettings(
-                Duration.ofMinutes(5), Duration.ofMinutes(5), Duration.ofMinutes(15), Duration.ofMillis(100), BRISK));
+                Duration.ofMinutes(5),
+                Duration.ofMinutes(5),
+                Duration.ofMinutes(15),
+                Duration.ofMillis(100),
+                Paces.BRISK));
         await().atMost(LONG).until(() -> !offers.isEmpty());
         awaitUnhealthy("erdma_0", "rdma_cm is missing");
         assertThat(offers.getLast().rdmaCm()).isEmpty();
@@ -441,7 +445,7 @@ final class HealthMonitorTest extends MonitorScenario {
     void aDeviceThatAppearsIsFoundWhileAnotherDriverHangs() throws IOException {
         CountDownLatch latch = new CountDownLatch(1);
         node.add("erdma_0", 0).hang = Optional.of(latch);
-        start(new HealthSettings(QUICK.probe(), QUICK.scan(), QUICK.grace(), QUICK.firstAnswer(), HASTY));
+        start(new HealthSettings(QUICK.probe(), QUICK.scan(), QUICK.grace(), QUICK.firstAnswer(), Paces.HASTY));
         try {
             node.add("erdma_1", 1);
             awaitHealthy("erdma_1");
@@ -459,14 +463,14 @@ final class HealthMonitorTest extends MonitorScenario {
         node.add("erdma_0", 0);
         node.sysfsHang = Optional.of(latch);
         node.sysfsHangs.set(hanging);
-        HealthMonitor monitor = start(byEvents(HASTY));
+        HealthMonitor monitor = start(byEvents(Paces.HASTY));
         try {
             await().atMost(LONG).until(() -> node.scans.get() >= 2);
             if (hanging == 1) {
                 awaitHealthy("erdma_0");
             } else {
                 node.makeNode("rdma_cm");
-                await().during(HASTY.scanPatience().multipliedBy(4))
+                await().during(Paces.HASTY.scanPatience().multipliedBy(4))
                         .atMost(LONG)
                         .until(() -> threads("erdma-scan") <= 2);
                 assertThat(monitor.status().lastScan()).isEmpty();
@@ -490,7 +494,11 @@ final class HealthMonitorTest extends MonitorScenario {
         hung.hang = Optional.of(latch);
         node.add("erdma_1", 1);
         start(new HealthSettings(
-                Duration.ofMinutes(5), Duration.ofMinutes(5), Duration.ofMinutes(15), Duration.ofMillis(300), HASTY));
+                Duration.ofMinutes(5),
+                Duration.ofMinutes(5),
+                Duration.ofMinutes(15),
+                Duration.ofMillis(300),
+                Paces.HASTY));
         try {
             await().atMost(LONG).until(() -> !offers.isEmpty());
             assertThat(healthy("erdma_0")).contains(false);
@@ -617,7 +625,8 @@ final class HealthMonitorTest extends MonitorScenario {
     void manyScansLeaveNeitherThreadsNorContextsBehind() throws IOException {
         node.add("erdma_0", 0);
         node.add("erdma_1", 1);
-        start(new HealthSettings(Duration.ofMillis(2), Duration.ofMillis(2), Duration.ofSeconds(30), LONG, BRISK));
+        start(new HealthSettings(
+                Duration.ofMillis(2), Duration.ofMillis(2), Duration.ofSeconds(30), LONG, Paces.BRISK));
         awaitHealthy("erdma_1");
 
         await().atMost(LONG).until(() -> node.scans.get() >= 100);
@@ -645,7 +654,7 @@ final class HealthMonitorTest extends MonitorScenario {
         ScriptedNode.Device fickle = node.add("erdma_0", 0);
         fickle.states = List.of(PortState.ACTIVE, PortState.DOWN, PortState.INIT);
         node.add("erdma_1", 1);
-        start(new HealthSettings(QUICK.probe(), QUICK.scan(), QUICK.grace(), LONG, DAMPED));
+        start(new HealthSettings(QUICK.probe(), QUICK.scan(), QUICK.grace(), LONG, Paces.DAMPED));
         await().atMost(LONG)
                 .until(() -> fickle.asked.get() >= 60 && healthy("erdma_0").equals(Optional.of(false)));
 
@@ -656,7 +665,7 @@ final class HealthMonitorTest extends MonitorScenario {
         // The first one is the start's.
         for (int i = 2; i < offeredAt.size(); i++) {
             assertThat(offeredAt.get(i) - offeredAt.get(i - 1))
-                    .isGreaterThanOrEqualTo(DAMPED.betweenMessages().toNanos());
+                    .isGreaterThanOrEqualTo(Paces.DAMPED.betweenMessages().toNanos());
         }
     }
 }

@@ -31,54 +31,25 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(60)
 abstract class MonitorScenario {
     static final Duration LONG = Duration.ofSeconds(20);
-    private static final Duration NEVER = Duration.ofHours(1);
-    private static final Duration NONE = Duration.ofNanos(1);
-
-    /** Everything is told at once. */
-    static final Pace BRISK = pace(Duration.ofSeconds(2), NONE, NONE, NONE);
-
-    /** Only what is told at once is told at all. */
-    static final Pace STILL = pace(Duration.ofSeconds(2), NEVER, NEVER, NEVER);
-
-    /** For a scan that hangs. */
-    static final Pace HASTY = pace(Duration.ofMillis(100), NONE, NONE, NONE);
-
-    /** Whatever changes a second time flaps, and is not trusted again. */
-    static final Pace DAMPED = pace(Duration.ofSeconds(2), NEVER, Duration.ofMillis(200), NEVER);
-
     /** Probes so rare that what is seen within the test came by events. */
-    static final HealthSettings BY_EVENTS = byEvents(BRISK);
+    static final HealthSettings BY_EVENTS = byEvents(Paces.BRISK);
 
     static final HealthSettings QUICK = new HealthSettings(
-            Duration.ofMillis(20), Duration.ofMillis(40), Duration.ofMinutes(15), Duration.ofMillis(300), BRISK);
+            Duration.ofMillis(20), Duration.ofMillis(40), Duration.ofMinutes(15), Duration.ofMillis(300), Paces.BRISK);
 
     /** As quick, and waits for each device's first answer. */
     static final HealthSettings QUICK_AND_PATIENT =
-            new HealthSettings(QUICK.probe(), QUICK.scan(), QUICK.grace(), LONG, BRISK);
+            new HealthSettings(QUICK.probe(), QUICK.scan(), QUICK.grace(), LONG, Paces.BRISK);
 
     /** Probes slow enough to be told from a loop without pauses. */
-    static final HealthSettings PACED =
-            new HealthSettings(Duration.ofMillis(150), Duration.ofMinutes(5), Duration.ofMinutes(15), LONG, BRISK);
+    static final HealthSettings PACED = new HealthSettings(
+            Duration.ofMillis(150), Duration.ofMinutes(5), Duration.ofMinutes(15), LONG, Paces.BRISK);
 
     static final HealthSettings SHORT_GRACE =
-            new HealthSettings(QUICK.probe(), QUICK.scan(), Duration.ofMillis(600), QUICK.firstAnswer(), BRISK);
+            new HealthSettings(QUICK.probe(), QUICK.scan(), Duration.ofMillis(600), QUICK.firstAnswer(), Paces.BRISK);
 
     static HealthSettings byEvents(Pace pace) {
         return new HealthSettings(Duration.ofMinutes(5), Duration.ofMinutes(5), Duration.ofMinutes(15), LONG, pace);
-    }
-
-    private static Pace pace(Duration scanPatience, Duration quiet, Duration betweenMessages, Duration settled) {
-        return new Pace(
-                Duration.ofMillis(10),
-                Duration.ofMillis(100),
-                scanPatience,
-                Duration.ofMillis(20),
-                Duration.ofMillis(5),
-                Duration.ofMillis(20),
-                Duration.ofSeconds(60),
-                quiet,
-                betweenMessages,
-                settled);
     }
 
     @BeforeAll

@@ -18,7 +18,10 @@ import org.junit.jupiter.api.Test;
 final class SuspensionTest extends MonitorScenario {
     private static final String REASON = "the driver is being changed to compat";
 
-    private static final HealthSettings AT_ONCE_OR_NEVER = byEvents(STILL);
+    private static final HealthSettings AT_ONCE_OR_NEVER = byEvents(Paces.STILL);
+
+    /** Long before the monitor would look again by itself. */
+    private static final Duration SOON = Duration.ofSeconds(10);
 
     private final List<Integer> closedWhenTold = new CopyOnWriteArrayList<>();
 
@@ -230,6 +233,37 @@ final class SuspensionTest extends MonitorScenario {
         assertThat(monitor.awaitSuspended(LONG)).isTrue();
         assertThat(node.opened).hasValue(1);
         assertThat(openContexts()).isZero();
+    }
+
+    @Test
+    void isDoneAtOnceWhereNoDeviceMayBeOpened() throws IOException {
+        node.add("erdma_0", 0).openErrno = Errno.EPERM;
+        HealthMonitor monitor = start(AT_ONCE_OR_NEVER);
+        awaitHealthy("erdma_0");
+
+        monitor.suspend(REASON);
+
+        assertThat(monitor.awaitSuspended(SOON)).isTrue();
+        awaitUnhealthy("erdma_0", REASON);
+    }
+
+    @Test
+    void isDoneAtOnceWhenAnOpenUnderWayFails() throws IOException {
+        CountDownLatch latch = new CountDownLatch(1);
+        ScriptedNode.Device device = node.add("erdma_0", 0);
+        device.openErrno = Errno.EPERM;
+        device.openHang = Optional.of(latch);
+        HealthMonitor monitor = start(AT_ONCE_OR_NEVER);
+        await().atMost(LONG).until(() -> device.openAttempts.get() == 1);
+        try {
+            monitor.suspend(REASON);
+            awaitUnhealthy("erdma_0", REASON);
+            assertThat(monitor.awaitSuspended(Duration.ofMillis(1))).isFalse();
+        } finally {
+            latch.countDown();
+        }
+
+        assertThat(monitor.awaitSuspended(SOON)).isTrue();
     }
 
     @Test

@@ -14,6 +14,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.erdma.device.AdvertisedDevices;
 import io.erdma.device.RdmaCmUse;
+import io.erdma.log.Quote;
 import io.erdma.plugin.Allocation.DeviceNode;
 import io.erdma.plugin.Allocation.Granted;
 import io.erdma.plugin.Allocation.Malformed;

@@ -189,17 +189,6 @@ class DeviceStreamTest {
     }
 
     @Test
-    void completeEndsTheOpenStreamsAndLaterOnesAreServed() {
-        RecordingCall<ListAndWatchResponse> first = open();
-        stream.complete();
-        assertThat(first.completed).isTrue();
-        advertise(offerOf(1));
-        assertThat(first.messages).hasSize(1);
-        assertThat(open().messages).hasSize(1);
-        assertThat(streamCounts).containsExactly(1, 0, 1);
-    }
-
-    @Test
     void anObserverThatFailsDoesNotEndTheStream() {
         DeviceStream observed = new DeviceStream(settings(), new PluginObserver() {
             @Override

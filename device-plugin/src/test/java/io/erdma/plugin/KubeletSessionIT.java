@@ -16,7 +16,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The session in processes of their own, some in namespaces where the kernel denies them something. */
+/** The session for longer, and in processes of their own, some in namespaces where the kernel denies them something. */
 class KubeletSessionIT {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
@@ -46,6 +46,27 @@ class KubeletSessionIT {
         }
         assertThat(kubelet.registerCalls()).isEqualTo(3);
         assertThat(kubelet.refusals()).isEmpty();
+    }
+
+    /** R03. */
+    @Test
+    void answersTheKubeletThatDialsBackInsideRegisterInAHundredStarts() throws IOException {
+        for (int start = 1; start <= 100; start++) {
+            try (Node fresh = new Node(root)) {
+                fresh.agent();
+                kubelet.awaitRegistration(start, PATIENCE);
+            }
+        }
+
+        assertThat(kubelet.refusals()).isEmpty();
+        assertThat(kubelet.registerCalls()).isEqualTo(100);
+    }
+
+    @Test
+    void holdsNoMoreAfterFiftyKubeletRestartsThanBefore() throws IOException {
+        try (Node node = new Node(root)) {
+            new RestartSoak(node, kubelet).run(50, 25);
+        }
     }
 
     @Test

@@ -16,6 +16,10 @@ import java.util.concurrent.CopyOnWriteArrayList;
 final class Node implements AutoCloseable {
     static final Duration SOON = Duration.ofSeconds(20);
 
+    private static final Duration REGISTER = Duration.ofSeconds(10);
+    private static final Duration STREAM = Duration.ofSeconds(2);
+    private static final Duration CLOSE = Duration.ofSeconds(2);
+
     private final Path root;
     private final Deque<Agent> agents = new ArrayDeque<>();
 
@@ -53,32 +57,38 @@ final class Node implements AutoCloseable {
     }
 
     SessionSettings settings() {
-        return settings(Duration.ofSeconds(10), SOON, Duration.ofSeconds(2));
+        return settings(REGISTER, STREAM, SOON, CLOSE);
     }
 
     /** For a kubelet that hangs. */
     SessionSettings impatient() {
-        return settings(Duration.ofSeconds(1), SOON, Duration.ofSeconds(2));
+        return settings(Duration.ofMillis(500), STREAM, SOON, CLOSE);
+    }
+
+    /** For a kubelet that opens no stream. */
+    SessionSettings awaitingTheStreamFor(Duration patience) {
+        return settings(REGISTER, patience, SOON, CLOSE);
     }
 
     /** For a kubelet that stays away. */
     SessionSettings warningAfter(Duration absence) {
-        return settings(Duration.ofSeconds(10), absence, Duration.ofSeconds(2));
+        return settings(REGISTER, STREAM, absence, CLOSE);
     }
 
     /** For a session that does not end in time. */
     SessionSettings closingWithin(Duration patience) {
-        return settings(Duration.ofSeconds(10), SOON, patience);
+        return settings(REGISTER, STREAM, SOON, patience);
     }
 
-    private SessionSettings settings(Duration registerDeadline, Duration absence, Duration closeWithin) {
+    private SessionSettings settings(
+            Duration registerDeadline, Duration streamPatience, Duration absence, Duration closeWithin) {
         return new SessionSettings(
                 root,
                 FakeKubelet.RESOURCE,
                 registerDeadline,
                 Duration.ofMillis(20),
                 Duration.ofMillis(500),
-                Duration.ofSeconds(2),
+                streamPatience,
                 Duration.ofMillis(60),
                 absence,
                 Duration.ofMillis(100),

@@ -8,6 +8,7 @@ import io.erdma.device.DeviceHealth.Unhealthy;
 import io.erdma.device.Netdev;
 import io.erdma.health.HealthMonitor;
 import io.erdma.health.HealthSettings;
+import io.erdma.health.Paces;
 import io.erdma.inventory.DeviceInventory;
 import io.erdma.inventory.FixtureNode;
 import io.erdma.inventory.InventorySnapshot.Found;
@@ -30,7 +31,9 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.logging.Handler;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -43,7 +46,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 final class RecordedNodesTest {
     private static final Duration LONG = Duration.ofSeconds(20);
     private static final HealthSettings QUICK = new HealthSettings(
-            Duration.ofMillis(100), Duration.ofMillis(200), Duration.ofMinutes(15), Duration.ofSeconds(5));
+            Duration.ofMillis(100), Duration.ofMillis(200), Duration.ofMinutes(15), LONG, Paces.BRISK);
 
     private static final String NUMA_OF_ERDMA_0 = "devices/pci0000:00/0000:00:07.0/numa_node";
     private static final String NUMA_OF_ETH1 = "devices/pci0000:00/0000:00:06.0/numa_node";
@@ -68,6 +71,11 @@ final class RecordedNodesTest {
         public void close() {}
     };
     private FakeVerbs fake;
+
+    @BeforeAll
+    static void lookOften() {
+        Awaitility.setDefaultPollInterval(Duration.ofMillis(5));
+    }
 
     @BeforeEach
     void begin() {

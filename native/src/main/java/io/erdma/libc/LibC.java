@@ -7,8 +7,8 @@ import jnr.ffi.types.size_t;
 import jnr.ffi.types.ssize_t;
 
 /**
- * The functions of libc that we call, under their C names. Each answers -1 on failure; callers go through
- * {@link SystemCall#checked}, which retries EINTR and reads errno at once.
+ * The functions of libc that we call, under their C names. Each but {@code isatty} answers -1 on failure; callers
+ * go through {@link SystemCall#checked}, which retries EINTR and reads errno at once.
  *
  * <p>Arrays are copied to native memory and back by each call, so no pointer of theirs outlives it. {@code fcntl} is
  * variadic in C; on amd64 and arm64 Linux an int third argument travels as here. So is {@code open}, whose third argument
@@ -101,6 +101,10 @@ public interface LibC {
 
     @SaveError
     int close(int fd);
+
+    /** Answers 1 for a terminal, else 0 with the reason in errno. */
+    @SaveError
+    int isatty(int fd);
 
     @SaveError
     int eventfd(int initialValue, int flags);

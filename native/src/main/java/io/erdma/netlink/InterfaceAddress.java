@@ -28,8 +28,11 @@ public record InterfaceAddress(int link, IpPrefix address, int flags, int scope)
         return scope == Route.SCOPE_UNIVERSE;
     }
 
-    /** The kernel keeps a route to the address's network while the interface is up, as it does unless told otherwise. */
+    /**
+     * The kernel keeps a route to the address's network while the interface is up, as it does for the first address of a
+     * network unless told otherwise.
+     */
     public boolean bringsPrefixRoute() {
-        return (flags & IFA_F_NOPREFIXROUTE) == 0;
+        return (flags & (IFA_F_NOPREFIXROUTE | IFA_F_SECONDARY)) == 0;
     }
 }

@@ -27,9 +27,22 @@ public final class RdmaNetlink implements AutoCloseable {
         this.notifications = notifications;
     }
 
-    /** @throws NativeException EPROTONOSUPPORT when the kernel has no RDMA core (module not loaded) */
+    /**
+     * For requests alone.
+     *
+     * @throws NativeException EPROTONOSUPPORT when the kernel has no RDMA core (module not loaded)
+     */
     public static RdmaNetlink open() throws NativeException {
-        NetlinkSocket requests = NetlinkSocket.open(NetlinkSocket.RDMA, "netlink for RDMA devices");
+        return new RdmaNetlink(openRequests(), Optional.empty());
+    }
+
+    private static NetlinkSocket openRequests() throws NativeException {
+        return NetlinkSocket.open(NetlinkSocket.RDMA, "netlink for RDMA devices");
+    }
+
+    /** As {@link #open}; from here on changes are kept for {@link #drainChanges}, where the kernel notifies. */
+    public static RdmaNetlink openWithNotifications() throws NativeException {
+        NetlinkSocket requests = openRequests();
         try {
             return new RdmaNetlink(requests, openNotifications());
         } catch (NativeException e) {
@@ -137,7 +150,7 @@ public final class RdmaNetlink implements AutoCloseable {
     /**
      * Descriptor that becomes readable when devices appear, vanish or are renamed, where the kernel notifies (6.12 on);
      * on others nothing ever comes, which can't be told apart, so callers keep a slow re-scan. Empty when the group
-     * could not be joined.
+     * could not be joined, or was not asked for.
      */
     public OptionalInt changeDescriptor() {
         return notifications.map(socket -> OptionalInt.of(socket.descriptor())).orElse(OptionalInt.empty());

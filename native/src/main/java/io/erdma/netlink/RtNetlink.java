@@ -19,19 +19,24 @@ public final class RtNetlink implements AutoCloseable {
     private static final int MAX_DATAGRAMS_PER_CALL = 4096;
 
     private final NetlinkSocket requests;
-    private final NetlinkSocket notifications;
+    private final Optional<NetlinkSocket> notifications;
 
-    RtNetlink(NetlinkSocket requests, NetlinkSocket notifications) {
+    private RtNetlink(NetlinkSocket requests, Optional<NetlinkSocket> notifications) {
         this.requests = requests;
         this.notifications = notifications;
     }
 
-    /** From here on changes are kept for {@link #nextChanges}; so a first {@link #links} after it misses nothing. */
+    /** For requests alone. */
     public static RtNetlink open() throws NativeException {
+        return new RtNetlink(NetlinkSocket.open(NetlinkSocket.ROUTE, "netlink for links"), Optional.empty());
+    }
+
+    /** From here on changes are kept for {@link #nextChanges}; so a first {@link #links} after it misses nothing. */
+    public static RtNetlink openWithNotifications() throws NativeException {
         return open("links", RtMessages.GROUP_LINK);
     }
 
-    /** As {@link #open}, and changes of addresses and routes of both families are notified too. */
+    /** As {@link #openWithNotifications}, and changes of addresses and routes of both families are notified too. */
     public static RtNetlink openWithRoutes() throws NativeException {
         return open(
                 "links, addresses and routes",
@@ -48,7 +53,8 @@ public final class RtNetlink implements AutoCloseable {
             for (int group : groups) {
                 notifications.join(group);
             }
-            return new RtNetlink(NetlinkSocket.open(NetlinkSocket.ROUTE, "netlink for " + subject), notifications);
+            return new RtNetlink(
+                    NetlinkSocket.open(NetlinkSocket.ROUTE, "netlink for " + subject), Optional.of(notifications));
         } catch (NativeException e) {
             notifications.close();
             throw e;
@@ -57,7 +63,7 @@ public final class RtNetlink implements AutoCloseable {
 
     /** As many bytes of notifications as the kernel keeps for us before it drops further ones. */
     void notificationBuffer(int bytes) throws NativeException {
-        notifications.receiveBuffer(bytes);
+        notifications().receiveBuffer(bytes);
     }
 
     /** A consistent dump: one that the kernel interrupted is repeated. */
@@ -143,7 +149,11 @@ public final class RtNetlink implements AutoCloseable {
 
     /** Descriptor that becomes readable when {@link #nextChanges} has something. */
     public int changeDescriptor() {
-        return notifications.descriptor();
+        return notifications().descriptor();
+    }
+
+    private NetlinkSocket notifications() {
+        return notifications.orElseThrow(() -> new IllegalStateException("opened without notifications"));
     }
 
     /** What has been notified of links since the last call; never blocks. */
@@ -166,7 +176,7 @@ public final class RtNetlink implements AutoCloseable {
     private void drain(Consumer<NetlinkMessage> heard, Runnable lost) throws NativeException {
         for (int i = 0; i < MAX_DATAGRAMS_PER_CALL; i++) {
             try {
-                Optional<byte[]> datagram = notifications.receive();
+                Optional<byte[]> datagram = notifications().receive();
                 if (datagram.isEmpty()) {
                     return;
                 }
@@ -185,7 +195,7 @@ public final class RtNetlink implements AutoCloseable {
 
     @Override
     public void close() {
-        notifications.close();
+        notifications.ifPresent(NetlinkSocket::close);
         requests.close();
     }
 }

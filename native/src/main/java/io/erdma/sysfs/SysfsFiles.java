@@ -5,6 +5,7 @@ import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
@@ -43,15 +44,41 @@ final class SysfsFiles {
         return resolve(path).flatMap(this::read);
     }
 
+    /** The same for a file that should be there: its text, or why there is none. */
+    Attempt attempt(String path) {
+        Optional<Path> file = resolve(path);
+        if (file.isEmpty() || !Files.isRegularFile(file.get())) {
+            return new Attempt(Optional.empty(), "no such file");
+        }
+        try {
+            return new Attempt(Optional.of(text(file.get())), "");
+        } catch (FileSystemException e) {
+            // Its message begins with the whole path, which the reader knows already.
+            String reason = e.getReason() == null ? e.getClass().getSimpleName() : e.getReason();
+            return new Attempt(Optional.empty(), reason);
+        } catch (IOException e) {
+            return new Attempt(Optional.empty(), String.valueOf(e.getMessage()));
+        }
+    }
+
+    /** @param problem why there is no text */
+    record Attempt(Optional<String> text, String problem) {}
+
     Optional<String> read(Path file) {
         // Opening a pipe or a device could block for ever or never end; attributes are regular files.
         if (!Files.isRegularFile(file)) {
             return Optional.empty();
         }
-        try (InputStream stream = Files.newInputStream(file)) {
-            return Optional.of(new String(stream.readNBytes(MAX_FILE_BYTES), StandardCharsets.UTF_8).strip());
+        try {
+            return Optional.of(text(file));
         } catch (IOException e) {
             return Optional.empty();
+        }
+    }
+
+    private static String text(Path file) throws IOException {
+        try (InputStream stream = Files.newInputStream(file)) {
+            return new String(stream.readNBytes(MAX_FILE_BYTES), StandardCharsets.UTF_8).strip();
         }
     }
 

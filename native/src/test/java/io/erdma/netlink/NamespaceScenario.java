@@ -289,7 +289,7 @@ enum NamespaceScenario {
 
     /** @param args the scenario's name */
     public static void main(String[] args) throws Exception {
-        try (RtNetlink netlink = RtNetlink.open()) {
+        try (RtNetlink netlink = RtNetlink.openWithNotifications()) {
             valueOf(args[0]).run(netlink);
         }
         System.out.println("scenario done");

@@ -31,7 +31,7 @@ public final class RdmaNetlinkProbe {
                         link.parentDevice().orElse("-"));
             }
         }
-        try (RdmaNetlink rdma = RdmaNetlink.open()) {
+        try (RdmaNetlink rdma = RdmaNetlink.openWithNotifications()) {
             out.println("netns-mode " + rdma.netnsMode());
             out.println("notifications " + rdma.changeDescriptor().isPresent());
             for (RdmaLink device : rdma.devices()) {

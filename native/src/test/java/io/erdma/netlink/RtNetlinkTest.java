@@ -56,10 +56,10 @@ class RtNetlinkTest {
 
     @Test
     void leavesNoDescriptorBehind() throws IOException {
-        RtNetlink.open().close();
+        RtNetlink.openWithNotifications().close();
         long before = descriptors();
         for (int i = 0; i < 200; i++) {
-            try (RtNetlink netlink = RtNetlink.open()) {
+            try (RtNetlink netlink = RtNetlink.openWithNotifications()) {
                 assertThat(netlink.nextChanges()).isNotNull();
             }
         }
@@ -69,11 +69,21 @@ class RtNetlinkTest {
 
     @Test
     void saysThatItIsClosedInsteadOfUsingANumberThatMayBeSomebodyElses() throws NativeException {
-        RtNetlink netlink = RtNetlink.open();
+        RtNetlink netlink = RtNetlink.openWithNotifications();
         netlink.close();
         netlink.close();
         assertThatThrownBy(netlink::links).isInstanceOf(IllegalStateException.class);
         assertThatThrownBy(netlink::nextChanges).isInstanceOf(IllegalStateException.class);
+    }
+
+    @Test
+    void opensForRequestsAloneAndSaysThatItHearsNothing() throws NativeException {
+        try (RtNetlink netlink = RtNetlink.open()) {
+            assertThat(netlink.links()).isNotEmpty();
+            assertThatThrownBy(netlink::nextChanges)
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessage("opened without notifications");
+        }
     }
 
     @Test

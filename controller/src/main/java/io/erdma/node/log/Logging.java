@@ -24,6 +24,8 @@ public final class Logging {
             "io.netty.bootstrap", Level.SEVERE,
             "io.micrometer", Level.WARNING,
             "io.prometheus", Level.WARNING,
+            // What goes wrong between us and the API server reaches us as an exception, and is told once.
+            "io.fabric8", Level.OFF,
             "jnr", Level.WARNING);
 
     private final Logger ours;

@@ -1,12 +1,12 @@
 package io.erdma.node.log;
 
 import io.erdma.log.Log;
+import io.erdma.log.Printable;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
-import java.util.HexFormat;
 import java.util.Locale;
 import java.util.logging.Formatter;
 import java.util.logging.LogRecord;
@@ -31,22 +31,19 @@ final class TextFormatter extends Formatter {
                 .append(' ')
                 .append(String.format("%-5s", LogLevel.of(record.getLevel()).name()))
                 .append(' ');
-        escape(message(record), out);
+        out.append(Printable.of(message(record)));
         if (record.getParameters() instanceof Log.Field[] fields) {
             for (Log.Field field : fields) {
-                out.append(' ');
-                escape(field.key(), out);
-                out.append('=');
+                out.append(' ').append(Printable.of(field.key())).append('=');
                 value(field.value(), out);
             }
         }
         out.append('\n');
         if (record.getThrown() != null) {
-            trace(record.getThrown()).lines().forEach(line -> {
-                out.append("    ");
-                escape(line, out);
-                out.append('\n');
-            });
+            trace(record.getThrown())
+                    .lines()
+                    .map(line -> Printable.of(line.replace("\t", "  ")))
+                    .forEach(line -> out.append("    ").append(line).append('\n'));
         }
         return out.toString();
     }
@@ -74,35 +71,11 @@ final class TextFormatter extends Formatter {
 
     private static void value(String value, StringBuilder out) {
         boolean plain = !value.isEmpty() && value.chars().noneMatch(c -> c <= ' ' || c == '"' || c == '=' || c == '\\');
+        String printable = Printable.of(value);
         if (plain) {
-            escape(value, out);
-            return;
+            out.append(printable);
+        } else {
+            out.append('"').append(printable.replace("\"", "\\\"")).append('"');
         }
-        StringBuilder inner = new StringBuilder();
-        escape(value, inner);
-        out.append('"').append(inner.toString().replace("\"", "\\\"")).append('"');
-    }
-
-    /** Whatever could start a new line, move the cursor or reverse the reading direction is written as an escape. */
-    private static void escape(String text, StringBuilder out) {
-        for (int i = 0; i < text.length(); i++) {
-            char c = text.charAt(i);
-            switch (c) {
-                case '\n' -> out.append("\\n");
-                case '\r' -> out.append("\\r");
-                case '\t' -> out.append("\\t");
-                default -> {
-                    if (isHarmful(c)) {
-                        out.append("\\u").append(HexFormat.of().toHexDigits(c));
-                    } else {
-                        out.append(c);
-                    }
-                }
-            }
-        }
-    }
-
-    private static boolean isHarmful(char c) {
-        return Character.isISOControl(c) || Character.getType(c) == Character.FORMAT || c == '\u2028' || c == '\u2029';
     }
 }

@@ -4,19 +4,20 @@ import io.erdma.device.AdvertisedDevices;
 import io.erdma.device.AdvertisementListener;
 import io.erdma.node.driver.DriverStatus;
 import io.erdma.node.driver.ModeInForce;
+import io.erdma.node.net.KeeperStatus;
+import io.erdma.node.net.Note;
 import io.erdma.plugin.PluginObserver;
 import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MultiGauge;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
-import io.micrometer.core.instrument.binder.jvm.JvmMemoryMetrics;
-import io.micrometer.core.instrument.binder.jvm.JvmThreadMetrics;
-import io.micrometer.core.instrument.binder.system.FileDescriptorMetrics;
-import io.micrometer.core.instrument.binder.system.UptimeMetrics;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Arrays;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -125,12 +126,29 @@ public final class AgentMetrics implements PluginObserver, AdvertisementListener
         return driver.get().map(number::applyAsDouble).orElse(Double.NaN);
     }
 
+    /** @param status of the interfaces that the agent looks after */
+    public void watchInterfaces(Supplier<KeeperStatus> status) {
+        Gauge.builder(
+                        "erdma.interface.changes.planned",
+                        () -> status.get().plan().changes().size())
+                .description("Changes of links, addresses and routes that the last look at them led to")
+                .register(registry);
+        Gauge.builder(
+                        "erdma.interface.warnings",
+                        () -> status.get().notes().stream()
+                                .filter(note -> note.severity() == Note.Severity.WARNING)
+                                .count())
+                .description("Interfaces' states that somebody has to look at; the log tells which")
+                .register(registry);
+        FunctionCounter.builder(
+                        "erdma.interface.repairs", status, now -> now.get().repairs())
+                .description("How often something was set right that somebody else had undone")
+                .register(registry);
+    }
+
     /** Adds the process's own numbers; apart from the constructor, so that the registration need not wait for it. */
     public void watchProcess() {
-        new JvmMemoryMetrics().bindTo(registry);
-        new JvmThreadMetrics().bindTo(registry);
-        new FileDescriptorMetrics().bindTo(registry);
-        new UptimeMetrics().bindTo(registry);
+        new ProcessMetrics(Path.of("/proc/self"), Instant.now()).bindTo(registry);
     }
 
     /** One scrape in Prometheus' text format. */

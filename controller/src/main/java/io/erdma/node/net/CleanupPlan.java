@@ -56,7 +56,8 @@ public final class CleanupPlan {
             }
             IpPrefix address = one.address().get();
             Optional<InterfaceAddress> mine = found.ipv4(link.get())
-                    .filter(candidate -> candidate.address().equals(address) && !candidate.bringsPrefixRoute())
+                    .filter(candidate -> candidate.address().equals(address)
+                            && (candidate.flags() & InterfaceAddress.IFA_F_NOPREFIXROUTE) != 0)
                     .findFirst();
             if (mine.isEmpty()) {
                 continue;
@@ -74,8 +75,9 @@ public final class CleanupPlan {
         return new Plan(changes, notes);
     }
 
-    // The kernel removes routes with the address that they have as their source or that their gateway is reached from,
-    // and addresses that are secondary to it.
+    // With an address the kernel removes the routes that have it as their source, the addresses that are secondary to
+    // it,
+    // and, with the last one, every IPv4 route of the interface.
     private static Optional<String> dependent(NetState found, Link link, IpPrefix address) {
         return found.routes().stream()
                 .filter(route -> !InterfacePlan.isOurs(route)

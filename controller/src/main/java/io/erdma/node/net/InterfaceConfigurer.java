@@ -7,8 +7,11 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-/** Carries plans out, one change after the other: the only writer of links, addresses and routes. */
-final class InterfaceConfigurer {
+/**
+ * Reads the node's interfaces and carries plans out, one change after the other: the only writer of links, addresses and
+ * routes. For one thread.
+ */
+public final class InterfaceConfigurer implements AutoCloseable {
     private final HostNetwork network;
 
     /**
@@ -17,25 +20,34 @@ final class InterfaceConfigurer {
      * @param made in their order
      * @param failures of one interface the first; what was left of its changes then was not tried
      */
-    record Outcome(List<NetChange> made, List<Failure> failures) {
-        Outcome {
+    public record Outcome(List<NetChange> made, List<Failure> failures) {
+        public Outcome {
             made = List.copyOf(made);
             failures = List.copyOf(failures);
         }
     }
 
     /** @param message what failed, why, and what to do */
-    record Failure(NetChange change, int errno, String message) {}
+    public record Failure(NetChange change, int errno, String message) {}
 
     InterfaceConfigurer(HostNetwork network) {
         this.network = network;
+    }
+
+    /** For the network namespace of the calling thread. */
+    public static InterfaceConfigurer open() throws NativeException {
+        return new InterfaceConfigurer(KernelNetwork.open());
+    }
+
+    public NetState found() throws NativeException {
+        return network.read();
     }
 
     /**
      * An interface with a change that fails keeps what it has: what comes later builds upon it, and an old route must not
      * go where the new one could not be added. The other interfaces go on. An MTU that is refused stops nothing.
      */
-    Outcome apply(List<NetChange> changes) {
+    public Outcome apply(List<NetChange> changes) {
         List<NetChange> made = new ArrayList<>();
         List<Failure> failures = new ArrayList<>();
         Set<Integer> failed = new HashSet<>();
@@ -89,5 +101,10 @@ final class InterfaceConfigurer {
                         : "It is tried again.";
             default -> "It is tried again.";
         };
+    }
+
+    @Override
+    public void close() {
+        network.close();
     }
 }

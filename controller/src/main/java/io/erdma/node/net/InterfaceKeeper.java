@@ -6,6 +6,7 @@ import io.erdma.libc.NativeException;
 import io.erdma.libc.Poller;
 import io.erdma.log.Log;
 import io.erdma.log.Log.Field;
+import io.erdma.netlink.IpPrefix;
 import io.erdma.netlink.Link;
 import io.erdma.node.net.InterfaceConfigurer.Failure;
 import io.erdma.node.net.InterfaceConfigurer.Outcome;
@@ -22,6 +23,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
 /**
@@ -44,7 +46,7 @@ public final class InterfaceKeeper implements AutoCloseable {
                 Duration.ofMillis(200), Duration.ofSeconds(60), Duration.ofSeconds(5), Repairs.Limits.STANDARD);
     }
 
-    private final InterfaceSettings settings;
+    private final RouteSettings settings;
     private final HostNetwork.Opener opener;
     private final Timing timing;
     private final Clock clock;
@@ -67,7 +69,7 @@ public final class InterfaceKeeper implements AutoCloseable {
     private Set<String> toldFailures = Set.of();
     private Set<NetChange> toldPlanned = Set.of();
 
-    InterfaceKeeper(InterfaceSettings settings, HostNetwork.Opener opener, Timing timing, Clock clock)
+    InterfaceKeeper(RouteSettings settings, HostNetwork.Opener opener, Timing timing, Clock clock)
             throws NativeException {
         this.settings = requireNonNull(settings, "settings is null");
         this.opener = requireNonNull(opener, "opener is null");
@@ -78,11 +80,11 @@ public final class InterfaceKeeper implements AutoCloseable {
     }
 
     /** Idle until it hears what is {@link #want wanted}. A node whose netlink fails is tried again, and told in the status. */
-    public static InterfaceKeeper start(InterfaceSettings settings) throws NativeException {
+    public static InterfaceKeeper start(RouteSettings settings) throws NativeException {
         return start(settings, KernelNetwork::open, Timing.STANDARD);
     }
 
-    static InterfaceKeeper start(InterfaceSettings settings, HostNetwork.Opener opener, Timing timing)
+    static InterfaceKeeper start(RouteSettings settings, HostNetwork.Opener opener, Timing timing)
             throws NativeException {
         var keeper = new InterfaceKeeper(settings, opener, timing, Clock.systemUTC());
         keeper.thread.start();
@@ -137,12 +139,13 @@ public final class InterfaceKeeper implements AutoCloseable {
             }
             await();
         } catch (NativeException e) {
-            pauseAfter("the node's interfaces can't be read: " + e.getMessage());
+            pauseAfter("the node's interfaces can't be read: " + e.getMessage(), LOG::warn);
         } catch (RuntimeException e) {
             // The poller says so when it is closed during a wait.
             if (!isClosing()) {
-                LOG.error("looking after the node's interfaces failed, it begins anew", e);
-                pauseAfter("a fault of the agent: " + e);
+                pauseAfter(
+                        "a fault of the agent, the node's interfaces are looked at anew: " + e,
+                        problem -> LOG.error(problem, e));
             }
         }
     }
@@ -168,9 +171,9 @@ public final class InterfaceKeeper implements AutoCloseable {
     }
 
     /** The network is opened anew then. */
-    private void pauseAfter(String problem) {
+    private void pauseAfter(String problem, Consumer<String> log) {
         closeNetwork();
-        tellFailures(Set.of(problem));
+        tellFailures(Set.of(problem), log);
         KeeperStatus last = status;
         status = new KeeperStatus(
                 last.plan(), last.notes(), Optional.of(problem), repairs, settings.manage(), last.at());
@@ -200,12 +203,12 @@ public final class InterfaceKeeper implements AutoCloseable {
         List<Failure> failures = List.of();
         if (settings.manage()) {
             failures = carryOut(network.get(), plan, found);
-            notes.addAll(notesOfRepairs(found));
+            notes.addAll(notesOfRepairs(found, interfaces));
         } else {
             tellPlanned(plan);
         }
         tellNotes(notes);
-        tellFailures(failures.stream().map(Failure::message).collect(Collectors.toSet()));
+        tellFailures(failures.stream().map(Failure::message).collect(Collectors.toSet()), LOG::warn);
         status = new KeeperStatus(
                 plan,
                 notes,
@@ -237,9 +240,7 @@ public final class InterfaceKeeper implements AutoCloseable {
         outcome.made().stream().collect(Collectors.groupingBy(NetChange::link)).forEach((link, made) -> {
             boolean repair = repairsOf.get(link).made(made, now);
             repairs += repair ? 1 : 0;
-            for (NetChange change : made) {
-                LOG.info(change.describe() + (repair ? " again" : ""), Field.of("interface", change.dev()));
-            }
+            made.forEach(change -> tellMade(change, repair));
         });
         if (!outcome.failures().isEmpty()) {
             lookWithin(timing.retry());
@@ -248,7 +249,10 @@ public final class InterfaceKeeper implements AutoCloseable {
     }
 
     /** Once may be chance. */
-    private List<Note> notesOfRepairs(NetState found) {
+    private List<Note> notesOfRepairs(NetState found, WantedInterfaces interfaces) {
+        Set<IpPrefix> addresses = interfaces.secondary().stream()
+                .flatMap(one -> one.address().stream())
+                .collect(Collectors.toSet());
         return found.links().stream()
                 .filter(link -> repairsOf.get(link.index()).inARow() > 1)
                 .map(link -> {
@@ -256,8 +260,8 @@ public final class InterfaceKeeper implements AutoCloseable {
                     return new Note(
                             link.name(),
                             Severity.WARNING,
-                            "somebody keeps undoing what the agent sets up; found on it: "
-                                    + found.traceOfOthers(link)
+                            "somebody keeps undoing what the agent sets up; "
+                                    + found.traceOfOthers(link, addresses)
                                     + (repairs.gaveUp()
                                             ? ". The agent only tries each "
                                                     + repairs.pause().toSeconds() + " s now. "
@@ -268,6 +272,15 @@ public final class InterfaceKeeper implements AutoCloseable {
     }
 
     // ---- telling, each thing once
+
+    private static void tellMade(NetChange change, boolean repair) {
+        Field dev = Field.of("interface", change.dev());
+        if (repair && change instanceof NetChange.AddAddress) {
+            LOG.warn(change.describe() + " again: somebody had removed it. " + InterfacePlan.WHITELIST, dev);
+        } else {
+            LOG.info(change.describe() + (repair ? " again" : ""), dev);
+        }
+    }
 
     private void tellPlanned(Plan plan) {
         Set<NetChange> planned = new LinkedHashSet<>(plan.changes());
@@ -291,8 +304,8 @@ public final class InterfaceKeeper implements AutoCloseable {
         toldNotes = Set.copyOf(notes);
     }
 
-    private void tellFailures(Set<String> failures) {
-        failures.stream().filter(failure -> !toldFailures.contains(failure)).forEach(LOG::warn);
+    private void tellFailures(Set<String> failures, Consumer<String> log) {
+        failures.stream().filter(failure -> !toldFailures.contains(failure)).forEach(log);
         toldFailures = failures;
     }
 }

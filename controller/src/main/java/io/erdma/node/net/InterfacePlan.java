@@ -383,7 +383,9 @@ public final class InterfacePlan {
     private void noteRoutesThatWin(List<Card> cards, List<Goal> goals) {
         for (Card card : cards) {
             for (Route route : found.routesOn(card.link())
-                    .filter(one -> one.isUnicast() && one.tos() == 0)
+                    .filter(one -> one.isUnicast()
+                            && one.tos() == 0
+                            && !one.destination().address().isLinkLocalAddress())
                     .toList()) {
                 boolean replaced = goals.stream().anyMatch(goal -> goal.isAlsoTheGoalOf(route));
                 if (isOurs(route) || replaced) {

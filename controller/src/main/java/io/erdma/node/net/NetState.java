@@ -97,14 +97,20 @@ public record NetState(List<Link> links, List<InterfaceAddress> addresses, List<
         return routes.stream().filter(route -> route.leadsTo(link.index()));
     }
 
-    /** Whose marks an interface bears beside ours: makers of routes, and addresses. */
-    String traceOfOthers(Link link) {
+    /**
+     * Whose marks an interface bears beside ours, in words.
+     *
+     * @param ours addresses that the interface is to have
+     */
+    String traceOfOthers(Link link, Set<IpPrefix> ours) {
         Stream<String> routes = routesOn(link)
                 .filter(route -> route.destination().isIpv4() && !InterfacePlan.isOurs(route))
                 .map(route -> "a route of " + RouteText.maker(route.protocol()));
-        Stream<String> addresses = ipv4(link).map(address -> "address " + address.address());
+        Stream<String> addresses = ipv4(link)
+                .filter(address -> !ours.contains(address.address()))
+                .map(address -> "address " + address.address());
         String found = Stream.concat(routes, addresses).distinct().collect(Collectors.joining(", "));
-        return found.isEmpty() ? "nothing of anybody" : found;
+        return found.isEmpty() ? "who it is, the interface does not show" : "found on the interface: " + found;
     }
 
     Stream<Route> routesTo(IpPrefix destination) {

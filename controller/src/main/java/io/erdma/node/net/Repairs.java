@@ -13,10 +13,13 @@ import java.util.Set;
 final class Repairs {
     /**
      * @param firstPause after the first repair; doubles with each further one
-     * @param attempts after so many repairs in a row, only one each longestPause
+     * @param longestPause also after each one from the last attempt on
+     * @param attempts that many repairs in a row make clear that somebody means it
+     * @param forget after being left in peace for so long, a repair is the first again
      */
-    record Limits(Duration firstPause, Duration longestPause, int attempts) {
-        static final Limits STANDARD = new Limits(Duration.ofSeconds(1), Duration.ofMinutes(10), 8);
+    record Limits(Duration firstPause, Duration longestPause, int attempts, Duration forget) {
+        static final Limits STANDARD =
+                new Limits(Duration.ofSeconds(1), Duration.ofMinutes(1), 8, Duration.ofMinutes(10));
     }
 
     /** Far more than one interface needs; what was forgotten counts as new. */
@@ -39,7 +42,7 @@ final class Repairs {
      * @return how long to wait before they are made; zero: make them now
      */
     Duration waitBefore(List<NetChange> changes, long now) {
-        if (inARow > 0 && now - lastUndone > pause.multipliedBy(2).toNanos()) {
+        if (inARow > 0 && now - lastUndone > limits.forget().toNanos()) {
             inARow = 0;
             pause = Duration.ZERO;
         }

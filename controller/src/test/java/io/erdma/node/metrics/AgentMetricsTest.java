@@ -142,9 +142,13 @@ class AgentMetricsTest {
         metrics.watchProcess();
 
         assertThat(metrics.scrape())
-                .contains("jvm_memory_used_bytes{")
-                .contains("jvm_threads_live_threads ")
-                .contains("process_files_open_files ")
-                .contains("process_uptime_seconds ");
+                .contains("process_resident_memory_bytes ")
+                .contains("process_threads ")
+                .contains("process_open_fds ")
+                .contains("process_cpu_seconds_total ")
+                .contains("process_start_time_seconds ")
+                .contains("jvm_memory_used_bytes{area=\"heap\"} ")
+                .contains("jvm_memory_max_bytes{area=\"heap\"} ")
+                .doesNotContain("NaN");
     }
 }

@@ -6,12 +6,15 @@ import static org.awaitility.Awaitility.await;
 
 import io.erdma.libc.Errno;
 import io.erdma.libc.NativeException;
+import io.erdma.netlink.InterfaceAddress;
+import io.erdma.netlink.Route;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.logging.Handler;
+import java.util.logging.Level;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 import org.junit.jupiter.api.AfterEach;
@@ -43,12 +46,15 @@ class InterfaceKeeperTest {
 
     @BeforeEach
     void listen() {
+        // Whatever another test has made of the level above.
+        logger.setLevel(Level.INFO);
         logger.addHandler(handler);
     }
 
     @AfterEach
     void leave() {
         logger.removeHandler(handler);
+        logger.setLevel(null);
     }
 
     private List<String> logged() {
@@ -58,12 +64,9 @@ class InterfaceKeeperTest {
     }
 
     private InterfaceKeeper keeper(boolean manage) throws NativeException {
-        return keeper(manage, new Repairs.Limits(Duration.ofMillis(4), Duration.ofMinutes(1), 4));
-    }
-
-    private InterfaceKeeper keeper(boolean manage, Repairs.Limits limits) throws NativeException {
+        var limits = new Repairs.Limits(Duration.ofMillis(4), Duration.ofMinutes(1), 4, Duration.ofMinutes(10));
         return InterfaceKeeper.start(
-                new InterfaceSettings(200, manage, 8500),
+                new RouteSettings(200, manage),
                 network::opened,
                 new InterfaceKeeper.Timing(OFTEN, OFTEN, OFTEN, limits));
     }
@@ -134,7 +137,22 @@ class InterfaceKeeperTest {
     }
 
     @Test
-    void stopsFightingAndNamesTheOther() throws Exception {
+    void pointsToTheWhitelistWhenAnAddressDisappears() throws Exception {
+        try (InterfaceKeeper keeper = keeper(true)) {
+            keeper.want(node.wanted());
+            awaitSettled(keeper);
+            network.change(() -> node.make(List.of(new NetChange.DeleteAddress(
+                    "eth1", new InterfaceAddress(link(1), TestNode.addressOf(1), 0, Route.SCOPE_UNIVERSE)))));
+            awaitStatus(keeper, status -> assertThat(status.repairs()).isEqualTo(1));
+            assertThat(logged())
+                    .anySatisfy(line -> assertThat(line)
+                            .startsWith("WARNING add address 10.9.0.3/24 dev eth1 noprefixroute again: somebody had")
+                            .contains("Terway's ENI whitelist"));
+        }
+    }
+
+    @Test
+    void givesUpAFightThatLeadsNowhereAndSaysSo() throws Exception {
         try (InterfaceKeeper keeper = keeper(true)) {
             keeper.want(node.wanted());
             awaitSettled(keeper);
@@ -148,7 +166,7 @@ class InterfaceKeeperTest {
                         assertThat(note.subject()).isEqualTo("eth1");
                         assertThat(note.text())
                                 .contains(
-                                        "somebody keeps undoing what the agent sets up; found on it: address 10.9.0.3/24")
+                                        "somebody keeps undoing what the agent sets up; who it is, the interface does not show")
                                 .contains("only tries each 60 s now")
                                 .contains("Terway's ENI whitelist");
                     }));
@@ -193,6 +211,21 @@ class InterfaceKeeperTest {
             assertThat(keeper.status().lastError()).isEmpty();
         }
         assertThat(logged()).filteredOn(line -> line.startsWith("WARNING")).hasSize(1);
+    }
+
+    @Test
+    void survivesAFaultOfItsOwnAndTellsItOnce() throws Exception {
+        network.fault(Optional.of(new IllegalStateException("a fault")));
+        try (InterfaceKeeper keeper = keeper(true)) {
+            keeper.want(node.wanted());
+            awaitStatus(
+                    keeper, status -> assertThat(status.lastError().orElse("")).contains("a fault"));
+            int read = network.reads();
+            awaitStatus(keeper, _ -> assertThat(network.reads()).isGreaterThan(read + 1));
+            network.fault(Optional.empty());
+            awaitSettled(keeper);
+        }
+        assertThat(logged()).filteredOn(line -> line.startsWith("SEVERE")).hasSize(1);
     }
 
     @Test

@@ -207,6 +207,25 @@ class InterfacePlanTest {
                 .allMatch(change -> change.dev().equals("eth2"));
     }
 
+    /** R14: a node without IPv4. */
+    @Test
+    void tellsThePrimaryInterfaceByItsIpv6RouteWhereThereIsNoOther() {
+        TestNode node = new TestNode(1);
+        Route byIpv6 = Route.via(
+                IpPrefix.address("fd00:9::1"),
+                IpPrefix.parse("::/0"),
+                link(1),
+                IpPrefix.address("fd00:9::3"),
+                Route.PROTOCOL_RA,
+                1024);
+        NetState state = node.kernel.state();
+
+        Plan plan = InterfacePlan.between(
+                new NetState(state.links(), state.addresses(), List.of(byIpv6)), node.wanted(), 200);
+        assertThat(plan.changes()).isEmpty();
+        assertNote(plan, "eth1", "the node's primary interface");
+    }
+
     @Test
     void doesNotTakeItsOwnDefaultRouteForThePrimarys() {
         TestNode node = configured(100, 200, 200);
@@ -472,6 +491,33 @@ class InterfacePlanTest {
 
         assertThat(described(plan)).noneMatch(line -> line.contains("default"));
         assertNote(plan, "eth1", "its gateway 10.8.0.1 is not in its network 10.9.0.0/24");
+    }
+
+    @Test
+    void noticesIpv6RoutesOfOthersThatTakeOverButNotThoseOfEachLink() {
+        TestNode node = configured(100, 200, 200);
+        NetState state = node.kernel.state();
+        List<Route> routes = new ArrayList<>(state.routes());
+        for (String destination : List.of("fe80::/64", "fd00:9::/64")) {
+            for (int link : new int[] {ETH0, link(1)}) {
+                routes.add(new Route(
+                        IpPrefix.parse(destination),
+                        0,
+                        256,
+                        254,
+                        1,
+                        Route.PROTOCOL_RA,
+                        0,
+                        Optional.empty(),
+                        List.of(new Route.Hop(link, Optional.empty())),
+                        0));
+            }
+        }
+        Plan plan = InterfacePlan.between(new NetState(state.links(), state.addresses(), routes), node.wanted(), 200);
+
+        assertThat(plan.changes()).isEmpty();
+        assertThat(plan.notes()).hasSize(1);
+        assertNote(plan, "eth1", "fd00:9:0:0:0:0:0:0/64 dev eth1 proto ra metric 256 takes over traffic");
     }
 
     @Test

@@ -15,6 +15,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 
 /**
  * The kernel's rules about links, IPv4 addresses and the main table, as strict as the kernel itself: what it refuses is
@@ -120,21 +121,38 @@ final class ModelKernel {
                                 && other.address().equals(address.address())),
                 Errno.EEXIST,
                 "Address already assigned");
-        addresses.add(address);
+        boolean secondary = inSameNetwork(address).anyMatch(other -> !isSecondary(other));
+        InterfaceAddress added = new InterfaceAddress(
+                address.link(),
+                address.address(),
+                address.flags() | (secondary ? InterfaceAddress.IFA_F_SECONDARY : 0),
+                address.scope());
+        addresses.add(added);
         if (link.isUp()) {
-            addPrefixRoute(address);
+            addPrefixRoute(added);
         }
+    }
+
+    private Stream<InterfaceAddress> inSameNetwork(InterfaceAddress address) {
+        return addresses.stream()
+                .filter(other -> other.link() == address.link()
+                        && other.address().length() == address.address().length()
+                        && other.address().network().equals(address.address().network()));
+    }
+
+    private static boolean isSecondary(InterfaceAddress address) {
+        return (address.flags() & InterfaceAddress.IFA_F_SECONDARY) != 0;
+    }
+
+    private static Route prefixRoute(InterfaceAddress address) {
+        IpPrefix prefix = address.address();
+        return Route.onLink(prefix.network(), address.link(), prefix.address(), Route.PROTOCOL_KERNEL, 0);
     }
 
     /** As the kernel does it: appended, so it may stand beside one of another interface with the same metric. */
     private void addPrefixRoute(InterfaceAddress address) {
         if (address.bringsPrefixRoute() && address.address().length() < 32) {
-            Route route = Route.onLink(
-                    address.address().network(),
-                    address.link(),
-                    address.address().address(),
-                    Route.PROTOCOL_KERNEL,
-                    0);
+            Route route = prefixRoute(address);
             if (!routes.contains(route)) {
                 routes.add(route);
             }
@@ -142,22 +160,31 @@ final class ModelKernel {
     }
 
     private void deleteAddress(InterfaceAddress address) throws NativeException {
-        boolean removed = addresses.removeIf(
-                other -> other.link() == address.link() && other.address().equals(address.address()));
-        refuse(!removed, Errno.EADDRNOTAVAIL, "");
-        InetAddress ip = address.address().address();
-        addresses.removeIf(other -> other.link() == address.link()
-                && other.address().network().equals(address.address().network()));
-        if (addresses.stream().noneMatch(other -> other.address().address().equals(ip))) {
-            routes.removeIf(route -> route.source().equals(Optional.of(ip)));
+        Optional<InterfaceAddress> found = inSameNetwork(address)
+                .filter(other -> other.address().equals(address.address()))
+                .findFirst();
+        refuse(found.isEmpty(), Errno.EADDRNOTAVAIL, "");
+        List<InterfaceAddress> going = isSecondary(found.get())
+                ? List.of(found.get())
+                : inSameNetwork(address).toList();
+        for (InterfaceAddress one : going) {
+            addresses.remove(one);
+            routes.remove(prefixRoute(one));
+            InetAddress ip = one.address().address();
+            if (addresses.stream().noneMatch(other -> other.address().address().equals(ip))) {
+                routes.removeIf(route -> route.source().equals(Optional.of(ip)));
+            }
+        }
+        if (addresses.stream().noneMatch(other -> other.link() == address.link())) {
+            routes.removeIf(route -> route.leadsTo(address.link()));
         }
     }
 
     private void addRoute(Route route) throws NativeException {
         IpPrefix destination = route.destination();
-        refuse(!destination.network().equals(destination), Errno.EINVAL, "Invalid prefix for given prefix length");
+        refuseHostBits(destination);
         Link link = link(route.link().orElseThrow());
-        refuse(!link.isUp(), Errno.ENETDOWN, "Nexthop device is not up");
+        refuse(!link.isUp() && route.gateway().isEmpty(), Errno.ENETDOWN, "Device for nexthop is not up");
         if (route.gateway().isPresent()) {
             refuse(route.scope() >= Route.SCOPE_LINK, Errno.ENETUNREACH, "Nexthop has invalid gateway");
             refuse(
@@ -189,7 +216,12 @@ final class ModelKernel {
         routes.add(route);
     }
 
+    private static void refuseHostBits(IpPrefix destination) throws NativeException {
+        refuse(!destination.network().equals(destination), Errno.EINVAL, "Invalid prefix for given prefix length");
+    }
+
     private void deleteRoute(Route route) throws NativeException {
+        refuseHostBits(route.destination());
         Optional<Route> first = routes.stream()
                 .filter(other -> other.destination().equals(route.destination())
                         && other.tos() == route.tos()

@@ -12,6 +12,8 @@ final class ModelNetwork implements HostNetwork {
     private int errno;
     private Optional<String> explanation = Optional.empty();
     private Optional<NativeException> unreadable = Optional.empty();
+    private Optional<RuntimeException> fault = Optional.empty();
+    private int reads;
     private boolean closed;
 
     ModelNetwork(ModelKernel kernel) {
@@ -26,6 +28,14 @@ final class ModelNetwork implements HostNetwork {
 
     synchronized void failToRead(Optional<NativeException> failure) {
         unreadable = failure;
+    }
+
+    synchronized void fault(Optional<RuntimeException> thrown) {
+        fault = thrown;
+    }
+
+    synchronized int reads() {
+        return reads;
     }
 
     /** What others do while the keeper is at work. */
@@ -44,6 +54,10 @@ final class ModelNetwork implements HostNetwork {
 
     @Override
     public synchronized NetState read() throws NativeException {
+        reads++;
+        if (fault.isPresent()) {
+            throw fault.get();
+        }
         if (unreadable.isPresent()) {
             throw unreadable.get();
         }

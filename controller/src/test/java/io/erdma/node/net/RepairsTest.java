@@ -11,7 +11,8 @@ class RepairsTest {
     private static final NetChange UP = new NetChange.SetUp(3, "eth1");
     private static final NetChange MTU = new NetChange.SetMtu(3, "eth1", 8500);
 
-    private final Repairs repairs = new Repairs(new Repairs.Limits(Duration.ofSeconds(1), Duration.ofSeconds(60), 5));
+    private final Repairs repairs =
+            new Repairs(new Repairs.Limits(Duration.ofSeconds(1), Duration.ofSeconds(60), 5, Duration.ofMinutes(10)));
     private long now = -3;
 
     private void pass(Duration time) {
@@ -62,10 +63,10 @@ class RepairsTest {
         repairs.made(List.of(UP), now);
         repairAsSoonAsAllowed();
         repairAsSoonAsAllowed();
-        pass(Duration.ofSeconds(3));
+        pass(Duration.ofMinutes(10));
         repairs.waitBefore(List.of(), now);
-        assertThat(repairs.inARow()).as("within the pause").isEqualTo(2);
-        pass(Duration.ofSeconds(2));
+        assertThat(repairs.inARow()).isEqualTo(2);
+        pass(Duration.ofSeconds(1));
         assertThat(repairs.waitBefore(List.of(), now)).isZero();
         assertThat(repairs.inARow()).isZero();
         assertThat(repairAsSoonAsAllowed()).isZero();

@@ -1,13 +1,13 @@
-package io.erdma.plugin;
+package io.erdma.log;
 
 /** Text that came from outside, made fit for a log line and a gRPC status. */
-final class Quote {
+public final class Quote {
     private static final int MAX_LENGTH = 80;
 
     private Quote() {}
 
     /** In double quotes, printable ASCII with the rest escaped, cut after 80 characters. */
-    static String of(String text) {
+    public static String of(String text) {
         StringBuilder quoted = new StringBuilder("\"");
         int end = Math.min(text.length(), MAX_LENGTH);
         for (int i = 0; i < end; i++) {

@@ -1,0 +1,97 @@
+package io.erdma.cli;
+
+import static java.util.Objects.requireNonNull;
+
+import io.erdma.doctor.Fact;
+import io.erdma.doctor.Facts.Network;
+import io.erdma.inventory.LiveSources;
+import io.erdma.inventory.NodeSources;
+import io.erdma.libc.NativeException;
+import io.erdma.netlink.RtNetlink;
+import io.erdma.node.pods.AllocatableShares;
+import io.erdma.node.pods.PodShares;
+import io.erdma.plugin.UnixTransport;
+import io.erdma.pods.NetlinkObjects;
+import io.erdma.pods.PodLogs;
+import io.erdma.pods.ProcTree;
+import io.erdma.pods.UsageLook;
+import io.erdma.pods.UsageReader;
+import io.erdma.pods.UsageSnapshot;
+import io.erdma.sysfs.SysfsTree;
+import java.time.Clock;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.function.Supplier;
+
+/**
+ * What the doctor asks beside files.
+ *
+ * @param verbsLibrary name or path of libibverbs
+ * @param files what is installed of it
+ * @param node opens the sources of the inventory
+ * @param network reads links, addresses and routes
+ * @param usage who holds shares and who uses RDMA, of the devices named
+ * @param allocatable what the kubelet could allocate, by device
+ */
+record DoctorSources(
+        String verbsLibrary,
+        VerbsFiles files,
+        Supplier<NodeSources> node,
+        Supplier<Fact<Network>> network,
+        Function<Set<String>, Fact<UsageSnapshot>> usage,
+        Supplier<Fact<Map<String, Integer>>> allocatable) {
+    DoctorSources {
+        requireNonNull(verbsLibrary, "verbsLibrary is null");
+        requireNonNull(files, "files is null");
+        requireNonNull(node, "node is null");
+        requireNonNull(network, "network is null");
+        requireNonNull(usage, "usage is null");
+        requireNonNull(allocatable, "allocatable is null");
+    }
+
+    /** @param resource the extended resource that pods ask for */
+    static DoctorSources live(
+            String verbsLibrary, DoctorPaths paths, String resource, Map<String, String> environment) {
+        return new DoctorSources(
+                verbsLibrary,
+                VerbsFiles.here(verbsLibrary, environment),
+                () -> new LiveSources(verbsLibrary, paths.node()),
+                DoctorSources::readNetwork,
+                devices -> usage(paths, resource, devices),
+                () -> allocatable(paths, resource));
+    }
+
+    private static Fact<UsageSnapshot> usage(DoctorPaths paths, String resource, Set<String> devices) {
+        try (UnixTransport transport = UnixTransport.open()) {
+            UsageReader reader = new UsageReader(
+                    NetlinkObjects::list,
+                    new ProcTree(paths.proc()),
+                    new SysfsTree(paths.sys()),
+                    new PodLogs(paths.logs()),
+                    new PodShares(transport, paths.kubelet(), resource)::list);
+            return Fact.known(UsageLook.of(
+                    reader.read(devices::contains, true),
+                    pid -> ProcessHandle.of(pid)
+                            .flatMap(process -> process.info().startInstant()),
+                    Clock.systemUTC().instant()));
+        }
+    }
+
+    private static Fact<Map<String, Integer>> allocatable(DoctorPaths paths, String resource) {
+        try (UnixTransport transport = UnixTransport.open()) {
+            return switch (new AllocatableShares(transport, paths.kubelet(), resource).ask()) {
+                case AllocatableShares.Answer.Known known -> Fact.known(known.perDevice());
+                case AllocatableShares.Answer.Unreadable unreadable -> Fact.unknown(unreadable.reason());
+            };
+        }
+    }
+
+    private static Fact<Network> readNetwork() {
+        try (RtNetlink netlink = RtNetlink.open()) {
+            return Fact.known(new Network(netlink.links(), netlink.addresses(), netlink.routes()));
+        } catch (NativeException e) {
+            return Fact.unknown(e.getMessage());
+        }
+    }
+}

@@ -1,0 +1,36 @@
+package io.erdma.doctor;
+
+import static java.util.Objects.requireNonNull;
+
+import java.util.Optional;
+
+/** The answer of something that was looked at, or why there is none. */
+public sealed interface Fact<T> {
+    record Known<T>(T answer) implements Fact<T> {
+        public Known {
+            requireNonNull(answer, "answer is null");
+        }
+    }
+
+    /** @param why in one line for people: what was asked, and what it answered */
+    record Unknown<T>(String why) implements Fact<T> {
+        public Unknown {
+            requireNonNull(why, "why is null");
+        }
+    }
+
+    static <T> Fact<T> known(T answer) {
+        return new Known<>(answer);
+    }
+
+    static <T> Fact<T> unknown(String why) {
+        return new Unknown<>(why);
+    }
+
+    default Optional<T> content() {
+        return switch (this) {
+            case Known<T>(T answer) -> Optional.of(answer);
+            case Unknown<T> _ -> Optional.empty();
+        };
+    }
+}

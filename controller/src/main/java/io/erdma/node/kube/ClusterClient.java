@@ -1,0 +1,158 @@
+package io.erdma.node.kube;
+
+import io.erdma.cluster.crd.ErdmaDevice;
+import io.erdma.log.Quote;
+import io.fabric8.kubernetes.api.model.KubernetesResourceList;
+import io.fabric8.kubernetes.api.model.ListOptionsBuilder;
+import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.client.Config;
+import io.fabric8.kubernetes.client.ConfigBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.fabric8.kubernetes.client.Watch;
+import io.fabric8.kubernetes.client.Watcher;
+import io.fabric8.kubernetes.client.jdkhttp.JdkHttpClientFactory;
+import java.io.Closeable;
+import java.net.http.HttpClient;
+import java.nio.file.FileSystemException;
+import java.time.Duration;
+import java.util.Optional;
+
+/**
+ * The little that a node needs of the cluster's API. It is the one place that brings in the Kubernetes client, which is
+ * a third of the agent's memory: made only where a setting needs it.
+ */
+public final class ClusterClient implements Closeable {
+    private static final Duration CONNECT_WITHIN = Duration.ofSeconds(5);
+    private static final Duration ANSWER_WITHIN = Duration.ofSeconds(10);
+
+    private final KubernetesClient client;
+
+    private ClusterClient(KubernetesClient client) {
+        this.client = client;
+    }
+
+    /**
+     * Asks nothing of the API yet.
+     *
+     * @throws ClusterException when the credentials cannot be used
+     */
+    public static ClusterClient open(ClusterAccess access) throws ClusterException {
+        try {
+            return switch (access) {
+                case ClusterAccess.Kubeconfig kubeconfig ->
+                    open(Config.fromKubeconfig(kubeconfig.file().toFile()), new JdkHttpClientFactory());
+                case ClusterAccess.InCluster pod ->
+                    open(
+                            new ConfigBuilder()
+                                    .withAutoConfigure(false)
+                                    .withMasterUrl(pod.server())
+                                    .withCaCertFile(pod.authority().toString())
+                                    .withOauthTokenProvider(new TokenFile(pod.token()))
+                                    .build(),
+                            new Direct());
+            };
+        } catch (KubernetesClientException e) {
+            throw new ClusterException("cannot use the credentials for the cluster's API: " + reason(e), e);
+        }
+    }
+
+    /** Without tries of its own: whoever calls knows better when to try again, and says why it is needed. */
+    private static ClusterClient open(Config given, JdkHttpClientFactory http) {
+        Config config = new ConfigBuilder(given)
+                .withAutoConfigure(false)
+                .withConnectionTimeout((int) CONNECT_WITHIN.toMillis())
+                .withRequestTimeout((int) ANSWER_WITHIN.toMillis())
+                .withRequestRetryBackoffLimit(0)
+                .withWatchReconnectLimit(0)
+                .withUserAgent("erdma-agent")
+                .build();
+        return new ClusterClient(new KubernetesClientBuilder()
+                .withConfig(config)
+                .withHttpClientFactory(http)
+                .build());
+    }
+
+    /** A pod reaches its cluster's API itself, whatever proxy is set for the rest of the world. */
+    private static final class Direct extends JdkHttpClientFactory {
+        @Override
+        protected void additionalConfig(HttpClient.Builder builder) {
+            builder.proxy(HttpClient.Builder.NO_PROXY);
+        }
+    }
+
+    /** What the cloud calls the machine of a Node object; empty while nobody has said it. */
+    public Optional<String> providerId(String node) throws ClusterException {
+        try {
+            Node object = client.nodes().withName(node).get();
+            if (object == null) {
+                throw new ClusterException(
+                        "there is no Node object " + node + "; name the right one with --node-name", null);
+            }
+            return Optional.ofNullable(object.getSpec().getProviderID()).filter(id -> !id.isEmpty());
+        } catch (KubernetesClientException e) {
+            throw failed("read the Node object " + node, "get on nodes", e);
+        }
+    }
+
+    /** The object of that name, if there is one, in a list that tells from where to watch. */
+    KubernetesResourceList<ErdmaDevice> erdmaDevices(String name) throws ClusterException {
+        try {
+            return client.resources(ErdmaDevice.class)
+                    .withField("metadata.name", name)
+                    .list();
+        } catch (KubernetesClientException e) {
+            throw failed("read the ERdmaDevice object " + name, "get, list and watch on erdmadevices", e);
+        }
+    }
+
+    /** Tells of changes from there on, until the watcher's onClose. */
+    Watch watch(String name, String resourceVersion, Duration life, Watcher<ErdmaDevice> watcher)
+            throws ClusterException {
+        try {
+            return client.resources(ErdmaDevice.class)
+                    .withField("metadata.name", name)
+                    .watch(
+                            new ListOptionsBuilder()
+                                    .withResourceVersion(resourceVersion)
+                                    .withTimeoutSeconds(life.toSeconds())
+                                    .build(),
+                            watcher);
+        } catch (KubernetesClientException e) {
+            throw failed("watch the ERdmaDevice object " + name, "get, list and watch on erdmadevices", e);
+        }
+    }
+
+    private static ClusterException failed(String what, String rights, KubernetesClientException e) {
+        String why = switch (e.getCode()) {
+            case 401 -> "the API server refuses the agent's token (401)";
+            case 403 -> "the API server forbids it (403); give the agent's service account " + rights;
+            case 404 ->
+                "the API server knows no such kind (404); install the CustomResourceDefinition, or use"
+                        + " --local-eri-discovery";
+            default -> reason(e);
+        };
+        return new ClusterException("cannot " + what + ": " + why, e);
+    }
+
+    /** The innermost cause is the one that a person can do something about. */
+    private static String reason(KubernetesClientException e) {
+        Throwable innermost = e;
+        while (innermost.getCause() != null) {
+            innermost = innermost.getCause();
+        }
+        String message = Optional.ofNullable(innermost.getMessage())
+                .orElse(innermost.getClass().getSimpleName());
+        if (innermost instanceof FileSystemException) {
+            return "cannot read the file " + Quote.of(message);
+        }
+        return e.getCode() > 0 ? "the API server answered " + e.getCode() : Quote.of(message);
+    }
+
+    /** Ends requests under way. */
+    @Override
+    public void close() {
+        client.close();
+    }
+}

@@ -1,0 +1,65 @@
+package io.erdma.pods;
+
+import static java.util.Objects.requireNonNull;
+
+import io.erdma.node.pods.PodShares;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * What was found out about the use of devices at one moment.
+ *
+ * @param devices those of interest, by name
+ * @param processes whose owners and states are known: those with RDMA objects and, where they were looked at, all of pods
+ * @param openDevices of each process that let itself be asked, the devices that it has open; empty when the kernel told
+ *     contexts itself, so that nobody was asked
+ * @param shares what the kubelet granted
+ * @param allPodsSeen whether {@code processes} holds all processes of pods
+ * @param problems what could not be found out, and why
+ */
+public record UsageFacts(
+        List<DeviceObjects> devices,
+        Map<Long, SeenProcess> processes,
+        Optional<Map<Long, Set<String>>> openDevices,
+        PodNames names,
+        PodShares.Answer shares,
+        boolean allPodsSeen,
+        List<String> problems) {
+    /**
+     * RDMA objects of a device, those of the kernel left out.
+     *
+     * @param queuePairs how many each process has
+     * @param queuePairsOfUnseen how many belong to processes that can't be seen from here
+     * @param contexts how many each process has; empty when the kernel doesn't tell (before 5.9)
+     * @param contextsOfUnseen how many belong to processes that can't be seen from here
+     */
+    public record DeviceObjects(
+            String device,
+            Map<Long, Integer> queuePairs,
+            int queuePairsOfUnseen,
+            Optional<Map<Long, Integer>> contexts,
+            int contextsOfUnseen) {
+        public DeviceObjects {
+            requireNonNull(device, "device is null");
+            queuePairs = Map.copyOf(queuePairs);
+            contexts = contexts.map(Map::copyOf);
+        }
+    }
+
+    /**
+     * @param container empty outside pods
+     * @param status empty when the process has just ended
+     */
+    public record SeenProcess(Optional<ContainerId> container, Optional<ProcessStatus> status) {}
+
+    public UsageFacts {
+        devices = List.copyOf(devices);
+        processes = Map.copyOf(processes);
+        openDevices = openDevices.map(Map::copyOf);
+        requireNonNull(names, "names is null");
+        requireNonNull(shares, "shares is null");
+        problems = List.copyOf(problems);
+    }
+}

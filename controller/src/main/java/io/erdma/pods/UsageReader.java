@@ -1,0 +1,127 @@
+package io.erdma.pods;
+
+import static java.util.Objects.requireNonNull;
+
+import io.erdma.libc.NativeException;
+import io.erdma.node.pods.PodShares;
+import io.erdma.pods.UsageFacts.DeviceObjects;
+import io.erdma.pods.UsageFacts.SeenProcess;
+import io.erdma.sysfs.SysfsTree;
+import io.erdma.sysfs.SysfsTree.UverbsClassDevice;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+
+/** Gathers who uses which device: from RDMA netlink, the processes, the pods' logs and the kubelet. Changes nothing. */
+public final class UsageReader {
+    private static final String UNSEEN =
+            "processes of pods can't be seen from this pid namespace, so use is counted for"
+                    + " each device only; run it in the host's (hostPID: true)";
+
+    /** Where RDMA objects are known. */
+    @FunctionalInterface
+    public interface Objects {
+        /** All or none: half a picture would accuse those whose half is missing. */
+        List<DeviceObjects> of(Predicate<String> wanted) throws NativeException;
+    }
+
+    private final Objects objects;
+    private final ProcTree processes;
+    private final SysfsTree sysfs;
+    private final PodLogs logs;
+    private final Supplier<PodShares.Answer> shares;
+
+    /**
+     * @param objects of this machine, {@link NetlinkObjects#list}
+     * @param shares asks the kubelet; may wait for its answer
+     */
+    public UsageReader(
+            Objects objects, ProcTree processes, SysfsTree sysfs, PodLogs logs, Supplier<PodShares.Answer> shares) {
+        this.objects = requireNonNull(objects, "objects is null");
+        this.processes = requireNonNull(processes, "processes is null");
+        this.sysfs = requireNonNull(sysfs, "sysfs is null");
+        this.logs = requireNonNull(logs, "logs is null");
+        this.shares = requireNonNull(shares, "shares is null");
+    }
+
+    public ProcTree processes() {
+        return processes;
+    }
+
+    /**
+     * Never fails: what could not be found out is among the problems.
+     *
+     * @param wanted which devices, by name
+     * @param allOfPods whether to look at every process of the machine, as judging pods that use nothing needs
+     */
+    public UsageFacts read(Predicate<String> wanted, boolean allOfPods) {
+        List<String> problems = new ArrayList<>();
+        List<DeviceObjects> devices = new ArrayList<>();
+        try {
+            devices.addAll(objects.of(wanted));
+        } catch (NativeException e) {
+            problems.add("queue pairs are not known: " + e.getMessage());
+        }
+        boolean seesAll = processes.seesAllProcesses();
+        if (!seesAll) {
+            problems.add(UNSEEN);
+        }
+        boolean contextsTold =
+                devices.stream().allMatch(device -> device.contexts().isPresent());
+        List<Long> all = seesAll && (allOfPods || !contextsTold) ? processes.pids() : List.of();
+        Optional<Map<Long, Set<String>>> open =
+                contextsTold || !seesAll ? Optional.empty() : Optional.of(openDevices(all));
+
+        Set<Long> involved = new TreeSet<>(all);
+        for (DeviceObjects device : devices) {
+            involved.addAll(device.queuePairs().keySet());
+            device.contexts().ifPresent(contexts -> involved.addAll(contexts.keySet()));
+        }
+        Map<Long, SeenProcess> found = new HashMap<>();
+        for (long pid : involved) {
+            Optional<ContainerId> container = processes.container(pid);
+            if (container.isPresent() || holds(devices, open, pid)) {
+                found.put(pid, new SeenProcess(container, processes.status(pid)));
+            }
+        }
+        PodNames names = logs.read();
+        names.problem().filter(_ -> seesAll).ifPresent(problems::add);
+        PodShares.Answer granted = shares.get();
+        if (granted instanceof PodShares.Answer.Unreadable(var reason)) {
+            problems.add("shares of pods are not known: " + reason);
+        }
+        return new UsageFacts(devices, found, open, names, granted, seesAll && allOfPods, problems);
+    }
+
+    private static boolean holds(List<DeviceObjects> devices, Optional<Map<Long, Set<String>>> open, long pid) {
+        return devices.stream()
+                        .anyMatch(device -> device.queuePairs().containsKey(pid)
+                                || device.contexts().orElse(Map.of()).containsKey(pid))
+                || !open.orElse(Map.of()).getOrDefault(pid, Set.of()).isEmpty();
+    }
+
+    private Map<Long, Set<String>> openDevices(List<Long> pids) {
+        Map<String, String> devices = sysfs.uverbsDevices().stream()
+                .collect(Collectors.toMap(
+                        UverbsClassDevice::name, UverbsClassDevice::rdmaDevice, (first, second) -> first));
+        Map<Long, Set<String>> open = new HashMap<>();
+        for (long pid : pids) {
+            processes
+                    .openUverbs(pid)
+                    .ifPresent(nodes -> open.put(
+                            pid,
+                            nodes.stream()
+                                    .filter(devices::containsKey)
+                                    .map(devices::get)
+                                    .collect(Collectors.toSet())));
+        }
+        return open;
+    }
+}

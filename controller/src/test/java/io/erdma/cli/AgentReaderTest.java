@@ -1,0 +1,56 @@
+package io.erdma.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.erdma.doctor.Facts.AgentAnswer;
+import io.erdma.doctor.Facts.Offer;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class AgentReaderTest {
+    @Test
+    void saysThatNobodyListens() throws IOException {
+        int port;
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            port = socket.getLocalPort();
+        }
+        assertThat(new AgentReader(":" + port).readiness()).isInstanceOfSatisfying(AgentAnswer.Silent.class, silent -> {
+            assertThat(silent.url()).isEqualTo("http://127.0.0.1:" + port + "/readyz");
+            assertThat(silent.why()).contains("refused");
+        });
+    }
+
+    @Test
+    void doesNotAskAnAgentWithoutAddress() {
+        assertThat(new AgentReader("").readiness()).isInstanceOf(AgentAnswer.NotAsked.class);
+    }
+
+    @Test
+    void countsTheSharesOfHealthyDevicesInTheAgentsMetrics() {
+        String metrics = """
+                # TYPE erdma_devices gauge
+                erdma_devices{health="healthy"} 1.0
+                erdma_devices{health="unhealthy"} 3.0
+                erdma_shares 800.0
+                erdma_shares_other 7.0
+                """;
+        assertThat(AgentReader.offerIn(metrics)).contains(new Offer(200));
+        assertThat(AgentReader.offerIn(
+                        metrics.replace("1.0", "0.0").replace("3.0", "0.0").replace("800", "0")))
+                .contains(new Offer(0));
+        assertThat(AgentReader.offerIn("erdma_shares 800.0\n")).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"9470", "http://x:1", ":port", "host:", "a b:1", ":123456"})
+    void refusesWhatIsNoAddress(String text) {
+        assertThatThrownBy(() -> new AgentReader(text))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("HOST:PORT");
+    }
+}

@@ -1,0 +1,73 @@
+package io.erdma.pods;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/** A /proc in a directory, with the files of processes that are of interest. */
+final class ProcFixture {
+    private final Path root;
+
+    ProcFixture(Path root) {
+        this.root = root;
+        link("self/ns/pid", "pid:[4026531836]");
+    }
+
+    Path root() {
+        return root;
+    }
+
+    ProcFixture process(long pid, String program, String cgroup) {
+        write(pid + "/cgroup", cgroup + "\n");
+        write(
+                pid + "/status",
+                "Name:\t%s\nUmask:\t0022\nState:\tS (sleeping)\nPid:\t%d\nCapEff:\t00000000a80425fb\n"
+                        .formatted(program, pid));
+        directory(pid + "/fd");
+        return this;
+    }
+
+    /** A group as containerd makes it by systemd. */
+    static String cgroup(ContainerId id) {
+        return "0::/kubepods.slice/kubepods-pod" + id.podUid().replace('-', '_') + ".slice/cri-containerd-"
+                + id.container() + ".scope";
+    }
+
+    void write(String path, String content) {
+        try {
+            directory(path.substring(0, path.lastIndexOf('/')));
+            Files.writeString(root.resolve(path), content);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    void link(String path, String target) {
+        try {
+            directory(path.substring(0, path.lastIndexOf('/')));
+            Files.deleteIfExists(root.resolve(path));
+            Files.createSymbolicLink(root.resolve(path), Path.of(target));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    void directory(String path) {
+        try {
+            Files.createDirectories(root.resolve(path));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    void end(long pid) {
+        try (var files = Files.walk(root.resolve(Long.toString(pid)))) {
+            for (Path file : files.toList().reversed()) {
+                Files.delete(file);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}
