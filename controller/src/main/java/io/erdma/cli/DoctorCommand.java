@@ -184,7 +184,7 @@ final class DoctorCommand implements Callable<Integer> {
                     spec.commandLine(), "--bundle: " + bundle.get() + " exists already; name another file");
         }
 
-        DoctorReader reader = new DoctorReader(paths, sources, selectors, environment);
+        DoctorReader reader = new DoctorReader(paths, sources, selectors, environment, DoctorReader.PATIENCE);
         if (pod.isPresent()) {
             return print(ofPod(reader, valid("--pod", pod.get(), DoctorCommand::podName), paths, wanted, agent));
         }

@@ -178,7 +178,8 @@ final class NetworkChecks {
             return Finding.fail(
                             link.name() + " takes the node's own traffic",
                             "give its routes a higher metric than the primary interface's (200 by default); the agent does so"
-                                    + " for the interfaces that it manages, and leaves routes of others alone")
+                                    + " for the interfaces that it manages, and leaves routes of others alone. Where "
+                                    + link.name() + " is the node's primary interface, all is well.")
                     .because(lost);
         }
         return won.isEmpty()

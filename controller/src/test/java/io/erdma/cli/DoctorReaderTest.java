@@ -1,6 +1,7 @@
 package io.erdma.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import com.sun.net.httpserver.HttpServer;
 import io.erdma.doctor.Fact;
@@ -29,6 +30,7 @@ import io.erdma.pods.UsageSnapshot;
 import io.erdma.sysfs.NodeFixture;
 import io.erdma.verbs.FakeVerbs;
 import io.erdma.verbs.FakeVerbs.Call;
+import io.erdma.verbs.FakeVerbs.Counter;
 import io.erdma.verbs.GidEntry;
 import io.erdma.verbs.NodeType;
 import io.erdma.verbs.PortState;
@@ -44,6 +46,7 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -74,6 +77,7 @@ class DoctorReaderTest {
     private NetnsMode netns = NetnsMode.SHARED;
     private Optional<DriverMode> mode = Optional.empty();
     private String probeAddress = "";
+    private Duration patience = DoctorReader.PATIENCE;
     private boolean provider = true;
     private Fact<Map<String, Integer>> allocatable = Fact.unknown("the kubelet does not tell");
     private Fact<UsageSnapshot> use = Fact.unknown("the kubelet does not tell");
@@ -264,6 +268,25 @@ class DoctorReaderTest {
     }
 
     @Test
+    void looksAtTheOtherDevicesWhenTheDriverOfOneHangs() throws Exception {
+        healthyCompatDevices();
+        healthyNetwork();
+        fake.device("erdma_1").index(0);
+        fake.device("erdma_0").index(1).hanging(Call.QUERY_PORT);
+        patience = Duration.ofSeconds(1);
+
+        String text = text(report(NodeFixture.ERDMA_COMPAT));
+        fake.device("erdma_0").answering(Call.QUERY_PORT);
+        await().until(() -> fake.count(Counter.OPEN_DEVICE) == fake.count(Counter.CLOSE_DEVICE));
+
+        assertThat(text)
+                .contains("FAIL  device node of erdma_0: /dev/infiniband/uverbs1 exists, and can't be opened\n")
+                .contains("????  port of erdma_0: no source tells its state: has not answered for 1 s\n")
+                .contains("pass  device node of erdma_1: /dev/infiniband/uverbs0 opens\n")
+                .contains("pass  port of erdma_1: ACTIVE on eth2\n");
+    }
+
+    @Test
     void escapesWhatADevicesNameWouldDoToATerminal() throws Exception {
         fake.device("e\u001b[31m\u202e_0").uverbs("uverbs0");
 
@@ -412,7 +435,7 @@ class DoctorReaderTest {
                 library, files, devices, network, _ -> use, () -> allocatable, _ -> Fact.unknown("not asked"));
         List<DeviceSelector> selectors =
                 name.equals(NodeFixture.SOFT_ROCE) ? List.of(DeviceSelector.parse("name=erdma_0")) : List.of();
-        return new DoctorReader(paths, sources, selectors, environment);
+        return new DoctorReader(paths, sources, selectors, environment, patience);
     }
 
     /** The recorded node, and an RDMA netlink that knows the mode and no device. */
