@@ -121,9 +121,11 @@ final class CleanupCommand implements Callable<Integer> {
             return;
         }
         try {
-            for (String line : network.run()) {
+            NetworkCleanup.Result result = network.run();
+            for (String line : result.removed()) {
                 tell(line);
             }
+            result.left().forEach(this::leave);
         } catch (IOException e) {
             leave(e.getMessage());
         }

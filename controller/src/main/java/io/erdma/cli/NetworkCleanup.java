@@ -6,12 +6,18 @@ import java.util.List;
 /** Takes back what the agent set up on the node's interfaces: its own routes and addresses, and nothing of anybody else. */
 @FunctionalInterface
 interface NetworkCleanup {
-    /** For as long as the agent sets up none. */
-    NetworkCleanup NONE = List::of;
-
     /**
-     * @return one line for each thing removed; empty when there was nothing
-     * @throws IOException with what could not be removed
+     * One line for each thing.
+     *
+     * @param left what stays, with the reason
      */
-    List<String> run() throws IOException;
+    record Result(List<String> removed, List<String> left) {
+        public Result {
+            removed = List.copyOf(removed);
+            left = List.copyOf(left);
+        }
+    }
+
+    /** @throws IOException when the interfaces can't even be looked at */
+    Result run() throws IOException;
 }

@@ -41,6 +41,7 @@ class CleanupCommandTest {
     private Path directory;
 
     private final List<String> routes = new ArrayList<>(List.of("route default via 10.0.0.253 dev eth1 metric 200"));
+    private final List<String> stays = new ArrayList<>();
     private Path sockets;
     private Path spec;
     private Server kubelet;
@@ -106,7 +107,7 @@ class CleanupCommandTest {
         NetworkCleanup network = () -> {
             List<String> removed = List.copyOf(routes);
             routes.clear();
-            return removed;
+            return new NetworkCleanup.Result(removed, stays);
         };
         int exitCode = new CommandLine(new CleanupCommand(new Console(out, err), network))
                 .execute("--kubelet-root-dir=" + directory.resolve("k"), "--cdi-dir=" + directory.resolve("cdi"));
@@ -186,6 +187,15 @@ class CleanupCommandTest {
         Files.writeString(spec, content);
         assertThat(cleanup().out()).isEqualTo("nothing to do: this node is clean\n");
         assertThat(spec).exists();
+    }
+
+    @Test
+    void namesWhatOfTheNetworkStays() throws IOException {
+        kubelet();
+        stays.add("eth1: keeps 10.0.0.5/24, since the route default dev eth1 would go with it");
+        Run run = cleanup();
+        assertThat(run.exitCode()).isEqualTo(1);
+        assertThat(run.complaints()).containsExactly("left: " + stays.getFirst());
     }
 
     @Test

@@ -3,6 +3,7 @@ package io.erdma.node.net;
 import io.erdma.netlink.InterfaceAddress;
 import io.erdma.netlink.IpPrefix;
 import io.erdma.netlink.Link;
+import io.erdma.netlink.MacAddress;
 import io.erdma.netlink.Route;
 import io.erdma.node.net.NetChange.DeleteAddress;
 import io.erdma.node.net.NetChange.DeleteRoute;
@@ -10,10 +11,34 @@ import io.erdma.node.net.Note.Severity;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 
 /** Decides what of ours to take from the node when the agent is uninstalled. Links stay up. Pure. */
 public final class CleanupPlan {
     private CleanupPlan() {}
+
+    /** Where nobody knows any more what was wanted: an address is ours that our routes on its interface have as their source. */
+    public static Plan of(NetState found) {
+        List<WantedInterface> wanted = new ArrayList<>();
+        for (InterfaceAddress address : found.addresses()) {
+            boolean ours = found.routes().stream()
+                    .filter(InterfacePlan::isOurs)
+                    .anyMatch(route -> route.leadsTo(address.link())
+                            && route.source()
+                                    .equals(Optional.of(address.address().address())));
+            Optional<MacAddress> mac = found.link(address.link())
+                    .flatMap(link -> link.permanentAddress().or(link::address));
+            if (ours && mac.isPresent()) {
+                wanted.add(new WantedInterface(
+                        mac.get(),
+                        OptionalInt.empty(),
+                        Optional.of(address.address()),
+                        Optional.empty(),
+                        OptionalInt.empty()));
+            }
+        }
+        return of(found, new WantedInterfaces(Optional.empty(), wanted));
+    }
 
     /** Our routes, and the wanted addresses that bear our mark (no route of the kernel) where nothing depends on them. */
     public static Plan of(NetState found, WantedInterfaces wanted) {

@@ -80,4 +80,20 @@ class CleanupPlanTest {
         assertThat(CleanupPlan.of(node.kernel.state(), new WantedInterfaces(Optional.of(mac(2)), node.wanted)))
                 .isEqualTo(Plan.NONE);
     }
+
+    @Test
+    void findsOurAddressesByOurRoutesWhereNobodyTellsWhatWasWanted() {
+        node.settle();
+        assertThat(CleanupPlan.of(node.kernel.state())).isEqualTo(cleanup());
+        node.make(CleanupPlan.of(node.kernel.state()).changes());
+        assertThat(CleanupPlan.of(node.kernel.state())).isEqualTo(Plan.NONE);
+    }
+
+    @Test
+    void takesNoAddressForOursOnANodeWhereWeNeverWere() {
+        node.up(link(1));
+        node.address(link(1), "10.9.0.3/24", 0);
+        node.add(Route.via(GATEWAY, TestNode.ANYWHERE, link(1), addressOf(1).address(), Route.PROTOCOL_STATIC, 300));
+        assertThat(CleanupPlan.of(node.kernel.state())).isEqualTo(Plan.NONE);
+    }
 }

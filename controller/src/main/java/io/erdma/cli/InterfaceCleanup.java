@@ -1,0 +1,29 @@
+package io.erdma.cli;
+
+import io.erdma.node.net.CleanupPlan;
+import io.erdma.node.net.InterfaceConfigurer;
+import io.erdma.node.net.Note;
+import io.erdma.node.net.Plan;
+import java.io.IOException;
+import java.util.List;
+import java.util.stream.Stream;
+
+/** Of this network namespace, by netlink. */
+final class InterfaceCleanup implements NetworkCleanup {
+    @Override
+    public Result run() throws IOException {
+        try (InterfaceConfigurer configurer = InterfaceConfigurer.open()) {
+            Plan plan = CleanupPlan.of(configurer.found());
+            InterfaceConfigurer.Outcome outcome = configurer.apply(plan.changes());
+            List<String> removed = outcome.made().stream()
+                    .map(change -> change.describe().replaceFirst("^delete ", ""))
+                    .toList();
+            return new Result(
+                    removed,
+                    Stream.concat(
+                                    plan.notes().stream().map(Note::toString),
+                                    outcome.failures().stream().map(InterfaceConfigurer.Failure::message))
+                            .toList());
+        }
+    }
+}
