@@ -148,7 +148,8 @@ final class DriverChecks {
         String inForce = (roceLike.get() ? "RoCE-compatible" : "iWARP") + " (" + source + ")";
         Optional<DriverMode> wanted = facts.wanted().mode();
         if (wanted.isPresent() && wanted.get().compatMode() != roceLike.get()) {
-            return List.of(notInForce(inForce, wanted.get(), parameter.isPresent()).because(users(facts)));
+            return List.of(
+                    notInForce(inForce, wanted.get(), parameter.isPresent()).because(users(facts)));
         }
         String asWanted = wanted.map(mode -> ", as '" + mode + "' wants").orElse("");
         if (roceLike.get()) {
