@@ -105,12 +105,7 @@ class CleanupPlanTest {
         node.up(link(1));
         node.address(link(1), "10.9.0.3/24", 0);
         node.add(Route.via(
-                GATEWAY,
-                TestNode.ANYWHERE,
-                link(1),
-                IpPrefix.address("10.9.0.3"),
-                Route.PROTOCOL_STATIC,
-                300));
+                GATEWAY, TestNode.ANYWHERE, link(1), IpPrefix.address("10.9.0.3"), Route.PROTOCOL_STATIC, 300));
         assertThat(CleanupPlan.of(node.kernel.state())).isEqualTo(Plan.NONE);
     }
 }
