@@ -168,6 +168,60 @@ class ArchitectureTest {
             .whereLayer("doctor")
             .mayOnlyBeAccessedByLayers("cli");
 
+    /** What the agent does, each part apart: the agent alone joins them, by what they tell each other of. */
+    @ArchTest
+    static final ArchRule theAgentsPartsKnowOnlyWhatTheyBuildOn = layeredArchitecture()
+            .consideringOnlyDependenciesInLayers()
+            .layer("agent")
+            .definedBy("io.erdma.node")
+            .layer("interfaces")
+            .definedBy("io.erdma.node.interfaces..")
+            .layer("kube")
+            .definedBy("io.erdma.node.kube..")
+            .layer("net")
+            .definedBy("io.erdma.node.net..")
+            .layer("driver")
+            .definedBy("io.erdma.node.driver..")
+            .layer("metrics")
+            .definedBy("io.erdma.node.metrics..")
+            .layer("http")
+            .definedBy("io.erdma.node.http..")
+            .layer("pods")
+            .definedBy("io.erdma.pods..")
+            .layer("traffic")
+            .definedBy("io.erdma.traffic..")
+            .layer("doctor")
+            .definedBy("io.erdma.doctor..")
+            .layer("cli")
+            .definedBy("io.erdma.cli..")
+            .whereLayer("agent")
+            .mayOnlyBeAccessedByLayers("cli")
+            .whereLayer("interfaces")
+            .mayOnlyBeAccessedByLayers("agent")
+            .whereLayer("kube")
+            .mayOnlyBeAccessedByLayers("agent", "interfaces")
+            .whereLayer("net")
+            .mayOnlyBeAccessedByLayers("agent", "interfaces", "metrics", "cli")
+            .whereLayer("driver")
+            .mayOnlyBeAccessedByLayers("agent", "metrics", "doctor", "cli")
+            .whereLayer("metrics")
+            .mayOnlyBeAccessedByLayers("agent")
+            .whereLayer("http")
+            .mayOnlyBeAccessedByLayers("agent")
+            .whereLayer("pods")
+            .mayOnlyBeAccessedByLayers("agent", "driver", "metrics", "doctor", "cli")
+            .whereLayer("traffic")
+            .mayOnlyBeAccessedByLayers("cli");
+
+    /** Numbers of the kernel and what they mean; the command line shows them without an agent. */
+    @ArchTest
+    static final ArchRule theTrafficIsReadFromSysfsAlone = classes()
+            .that()
+            .resideInAPackage("io.erdma.traffic..")
+            .should()
+            .onlyDependOnClassesThat()
+            .resideInAnyPackage("java..", "io.erdma.sysfs..", "io.erdma.traffic..");
+
     @ArchTest
     static final ArchRule libcIsCalledOnlyWithinNative =
             noClasses().that().resideOutsideOfPackages(NATIVE).should().dependOnClassesThat(simpleName("LibC"));

@@ -16,7 +16,7 @@ final class Secrets {
 
     /** {@code password=…}, {@code "token": "…"}, {@code Authorization: Bearer …}: the name stays. */
     private static final Pattern NAMED = Pattern.compile(
-            "(?i)((?:password|passwd|passphrase|secret|token|api[-_]?key|access[-_]?key(?:[-_]?(?:id|secret))?|credential"
+            "(?i)((?:password|passwd|passphrase|secret|token|signature|api[-_]?key|access[-_]?key(?:[-_]?(?:id|secret))?|credential"
                     + "|bearer|authorization)\"?\\s*(?:[=:]\\s*|\\s)\"?(?:bearer\\s+|basic\\s+)?)[^\\s\"',;&]+");
 
     /** {@code https://user:password@host}. */

@@ -4,6 +4,7 @@ import io.erdma.health.HealthSettings;
 import io.erdma.inventory.DeviceSelector;
 import io.erdma.inventory.NodePaths;
 import io.erdma.node.driver.DriverSettings;
+import io.erdma.node.driver.InstallerSettings;
 import io.erdma.node.interfaces.InterfaceSettings;
 import io.erdma.node.kube.ClusterAccess;
 import io.erdma.node.log.LogFormat;
@@ -66,7 +67,10 @@ public record AgentConfig(
         List<String> lines = new ArrayList<>();
         for (Choice choice : choices) {
             if (!choice.isDefault()) {
-                lines.add("setting " + choice.name() + "=" + choice.text() + " (" + choice.source() + ")");
+                String text = choice.name().equals(Settings.DRIVER_URL.name())
+                        ? InstallerSettings.shown(choice.text())
+                        : choice.text();
+                lines.add("setting " + choice.name() + "=" + text + " (" + choice.source() + ")");
             }
         }
         if (lines.isEmpty()) {

@@ -14,10 +14,12 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.nio.file.attribute.UserPrincipal;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
@@ -31,6 +33,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.regex.Pattern;
 
 /**
  * Downloads the driver's installer and runs it on the host. Nothing of it is unpacked or executed before its SHA-256 sum
@@ -41,7 +44,11 @@ public final class DriverInstaller {
     private static final Log LOG = Log.of(DriverInstaller.class);
 
     private static final Path HOST_DIRECTORY = Path.of("/var/tmp");
-    private static final String PREFIX = "erdma-driver-";
+    private static final String PREFIX = "erdma-agent-installer-";
+
+    /** As a directory of ours is called; people keep files of like names beside them. */
+    private static final Pattern OURS = Pattern.compile(PREFIX + "[0-9]+");
+
     private static final int MAX_REDIRECTS = 5;
     private static final Duration UNPACK = Duration.ofMinutes(2);
 
@@ -87,7 +94,6 @@ public final class DriverInstaller {
 
     /** @throws IOException with what failed and what to do; the host is then as before, as far as it is up to us */
     public void install(DriverMode mode) throws IOException {
-        removeLeftovers();
         // The names are chosen here and not by the URL, whose last component could be anything.
         Path ours = Files.createTempDirectory(
                 host.here(directory),
@@ -95,6 +101,7 @@ public final class DriverInstaller {
                 PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
         Path onHost = directory.resolve(ours.getFileName());
         try {
+            removeLeftovers(ours);
             Path file = ours.resolve(settings.isArchive() ? "installer.tar.gz" : "installer");
             download(file);
             verify(file);
@@ -108,7 +115,7 @@ public final class DriverInstaller {
 
     private void download(Path file) throws IOException {
         URI url = settings.url();
-        LOG.info("downloading the driver's installer", Field.of("url", url));
+        LOG.info("downloading the driver's installer", Field.of("url", InstallerSettings.shown(url.toString())));
         HttpClient client = HttpClient.newBuilder()
                 .connectTimeout(limits.connect())
                 .followRedirects(HttpClient.Redirect.NEVER)
@@ -140,13 +147,14 @@ public final class DriverInstaller {
         try {
             to = from.resolve(location);
         } catch (IllegalArgumentException e) {
-            throw new IOException(cannotDownload(from) + "it redirects to no URL: " + location, e);
+            throw new IOException(
+                    cannotDownload(from) + "it redirects to no URL: " + InstallerSettings.shown(location), e);
         }
         boolean sameServer = from.getScheme().equalsIgnoreCase(to.getScheme())
                 && from.getHost().equalsIgnoreCase(to.getHost())
                 && from.getPort() == to.getPort();
         if (location.isEmpty() || to.getHost() == null || !(sameServer || InstallerSettings.isHttps(to))) {
-            throw new IOException(cannotDownload(from) + "it redirects to " + to
+            throw new IOException(cannotDownload(from) + "it redirects to " + InstallerSettings.shown(to.toString())
                     + ", which is another server without https; give its own URL if that is right");
         }
         return to;
@@ -182,7 +190,7 @@ public final class DriverInstaller {
     }
 
     private static String cannotDownload(URI url) {
-        return "cannot download the driver's installer from " + url + ": ";
+        return "cannot download the driver's installer from " + InstallerSettings.shown(url.toString()) + ": ";
     }
 
     private static long size(Path file) {
@@ -197,7 +205,7 @@ public final class DriverInstaller {
     private void verify(Path file) throws IOException {
         String found = sha256(file);
         if (!found.equals(settings.sha256())) {
-            throw new IOException("the driver's installer from " + settings.url() + " has the SHA-256 sum " + found
+            throw new IOException("the driver's installer from " + settings + " has the SHA-256 sum " + found
                     + " and not " + settings.sha256() + ", so nothing of it was run; check --driver-sha256, or who"
                     + " changed the file");
         }
@@ -240,7 +248,7 @@ public final class DriverInstaller {
                 return onHost.resolve(ours.relativize(script.get()));
             }
         }
-        throw new IOException("the archive from " + settings.url() + " holds no " + String.join(" and no ", names)
+        throw new IOException("the archive from " + settings + " holds no " + String.join(" and no ", names)
                 + ", neither at its top nor in a directory there");
     }
 
@@ -290,11 +298,17 @@ public final class DriverInstaller {
 
     // ---- what is left ----
 
-    /** Of an agent that was ended in the middle. */
-    private void removeLeftovers() throws IOException {
+    /** Of an agent that was ended in the middle. Anybody can write to the directory, so names alone prove nothing. */
+    private void removeLeftovers(Path ours) throws IOException {
+        UserPrincipal owner = Files.getOwner(ours, LinkOption.NOFOLLOW_LINKS);
         try (DirectoryStream<Path> left = Files.newDirectoryStream(host.here(directory), PREFIX + "*")) {
             for (Path old : left) {
-                delete(old);
+                if (!old.equals(ours)
+                        && OURS.matcher(old.getFileName().toString()).matches()
+                        && Files.isDirectory(old, LinkOption.NOFOLLOW_LINKS)
+                        && Files.getOwner(old, LinkOption.NOFOLLOW_LINKS).equals(owner)) {
+                    delete(old);
+                }
             }
         }
     }

@@ -47,6 +47,16 @@ public record InstallerSettings(URI url, String sha256) {
         return "https".equalsIgnoreCase(url.getScheme());
     }
 
+    /** For logs: without what may sign a URL, and without its user. */
+    public static String shown(String url) {
+        return url.replaceFirst("://[^/?#]*@", "://").replaceFirst("(?s)\\?.*", "?…");
+    }
+
+    @Override
+    public String toString() {
+        return shown(url.toString());
+    }
+
     boolean isArchive() {
         String path = String.valueOf(url.getPath());
         return path.endsWith(".tar.gz") || path.endsWith(".tgz");

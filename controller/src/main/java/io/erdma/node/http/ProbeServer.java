@@ -261,7 +261,7 @@ public final class ProbeServer implements AutoCloseable {
     /** Answers under way are cut off. */
     @Override
     public void close() {
-        server.close().awaitUninterruptibly();
+        boolean _ = server.close().awaitUninterruptibly(500, TimeUnit.MILLISECONDS);
         stop(loop);
     }
 

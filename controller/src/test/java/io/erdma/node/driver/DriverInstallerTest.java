@@ -331,12 +331,34 @@ class DriverInstallerTest {
 
     @Test
     void removesWhatAnAgentThatWasEndedInTheMiddleLeft() throws IOException {
-        Path old = Files.createDirectories(work.resolve("erdma-driver-123/deep"));
+        Path old = Files.createDirectories(work.resolve("erdma-agent-installer-123/deep"));
         Files.writeString(old.resolve("file"), "x");
         at("/installer", 404, "none".getBytes(UTF_8));
         assertThatThrownBy(() ->
                         installer(url("/installer"), sum(script()), LIMITS).install(DriverMode.DEFAULT))
                 .isInstanceOf(IOException.class);
         nothingIsLeft();
+    }
+
+    @Test
+    void leavesFilesOfLikeNamesThatAreNotItsOwn() throws IOException {
+        Path kept = Files.writeString(work.resolve("erdma-agent-installer-1.4.3.tar.gz"), "x");
+        Path sources = Files.createDirectories(work.resolve("erdma-driver-1.4.3"));
+        Path elsewhere = Files.createDirectories(directory.resolve("elsewhere"));
+        Path link = Files.createSymbolicLink(work.resolve("erdma-agent-installer-7"), elsewhere);
+        at("/installer", 404, "none".getBytes(UTF_8));
+        assertThatThrownBy(() ->
+                        installer(url("/installer"), sum(script()), LIMITS).install(DriverMode.DEFAULT))
+                .isInstanceOf(IOException.class);
+        assertThat(List.of(kept, sources, elsewhere)).allMatch(Files::exists);
+        assertThat(Files.isSymbolicLink(link)).isTrue();
+    }
+
+    @Test
+    void tellsNoSignatureOfAUrl() {
+        assertThat(new InstallerSettings(
+                        URI.create("https://me:password@host:8443/a/erdma.tgz?Expires=1&Signature=abc"),
+                        "0".repeat(64)))
+                .hasToString("https://host:8443/a/erdma.tgz?…");
     }
 }
