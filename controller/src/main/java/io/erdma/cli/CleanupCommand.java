@@ -120,13 +120,17 @@ final class CleanupCommand implements Callable<Integer> {
             leave("routes and addresses stay: " + inUse.get());
             return;
         }
+        NetworkCleanup.Outcome outcome;
         try {
-            for (String line : network.run()) {
-                tell(line);
-            }
+            outcome = network.run();
         } catch (IOException e) {
-            leave(e.getMessage());
+            leave("routes and addresses stay, since they cannot be read: " + e.getMessage());
+            return;
         }
+        for (String line : outcome.removed()) {
+            tell(line);
+        }
+        outcome.left().forEach(this::leave);
     }
 
     /** Why traffic of pods may depend on our routes; absent when none does. */

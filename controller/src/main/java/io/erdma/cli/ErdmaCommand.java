@@ -68,7 +68,7 @@ final class ErdmaCommand implements Runnable {
         root.addSubcommand(new StatCommand(console));
         CommandLine ncclCheck = new CommandLine(new NcclCheckCommand(console, standardInput));
         root.addSubcommand(ncclCheck);
-        root.addSubcommand(new CleanupCommand(console, NetworkCleanup.NONE));
+        root.addSubcommand(new CleanupCommand(console, new InterfaceCleanup()));
         root.addSubcommand(new VersionCommand(console));
         // As getopt does it for ibv_devinfo: --list may be --li, and of two -d the last one counts.
         root.setAbbreviatedOptionsAllowed(true);

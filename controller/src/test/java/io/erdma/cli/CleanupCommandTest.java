@@ -41,6 +41,7 @@ class CleanupCommandTest {
     private Path directory;
 
     private final List<String> routes = new ArrayList<>(List.of("route default via 10.0.0.253 dev eth1 metric 200"));
+    private List<String> unremovable = List.of();
     private Path sockets;
     private Path spec;
     private Server kubelet;
@@ -106,7 +107,7 @@ class CleanupCommandTest {
         NetworkCleanup network = () -> {
             List<String> removed = List.copyOf(routes);
             routes.clear();
-            return removed;
+            return new NetworkCleanup.Outcome(removed, unremovable);
         };
         int exitCode = new CommandLine(new CleanupCommand(new Console(out, err), network))
                 .execute("--kubelet-root-dir=" + directory.resolve("k"), "--cdi-dir=" + directory.resolve("cdi"));
@@ -133,6 +134,17 @@ class CleanupCommandTest {
         Run second = cleanup();
         assertThat(second.exitCode()).isZero();
         assertThat(second.out()).isEqualTo("nothing to do: this node is clean\n");
+    }
+
+    @Test
+    void saysWhatTheKernelDidNotLetItRemove() throws IOException {
+        kubelet();
+        unremovable = List.of("cannot delete route default dev eth2: the kernel answered EPERM (1)");
+
+        Run run = cleanup();
+        assertThat(run.exitCode()).isEqualTo(1);
+        assertThat(run.out()).isEqualTo("removed route default via 10.0.0.253 dev eth1 metric 200\n");
+        assertThat(run.complaints()).containsExactly("left: " + unremovable.getFirst());
     }
 
     @Test
