@@ -1,5 +1,7 @@
 package io.erdma.cli;
 
+import static java.util.Objects.requireNonNull;
+
 import io.erdma.doctor.Fact;
 import io.erdma.doctor.Facts.AgentAnswer;
 import io.erdma.doctor.Facts.Offer;
@@ -20,18 +22,27 @@ final class AgentReader {
     /** For connecting, and for each part of an answer. */
     private static final Duration PATIENCE = Duration.ofSeconds(3);
 
+    private static final Duration PATIENCE_IN_ALL = Duration.ofSeconds(5);
+
     private static final int MAX_BYTES = 4 << 20;
 
     private static final Pattern ADDRESS = Pattern.compile("(|[A-Za-z0-9.-]+|\\[[0-9a-fA-F:.]+])(:[0-9]{1,5})");
 
     private final Optional<String> base;
+    private final Duration patience;
 
     /**
      * @param address as the agent's setting probe-address: HOST:PORT, :PORT or nothing
      * @throws IllegalArgumentException for anything else
      */
     AgentReader(String address) {
+        this(address, PATIENCE_IN_ALL);
+    }
+
+    /** @param patience for a whole answer */
+    AgentReader(String address, Duration patience) {
         this.base = base(address);
+        this.patience = requireNonNull(patience, "patience is null");
     }
 
     private static Optional<String> base(String address) {
@@ -102,8 +113,31 @@ final class AgentReader {
         if (base.isEmpty()) {
             throw new IOException("the agent's probe address is empty");
         }
-        HttpURLConnection connection =
-                (HttpURLConnection) URI.create(base.get() + path).toURL().openConnection(Proxy.NO_PROXY);
+        // The connection's own time-out is for each read, so an answer that comes byte by byte would take for ever.
+        Attempt attempt = Patience.within(patience, "agent", () -> attempt(path))
+                .orElseThrow(() -> new IOException("did not answer within " + patience.toMillis() + " ms"));
+        return switch (attempt) {
+            case Attempt.Answered(Page page) -> page;
+            case Attempt.Failed(IOException cause) -> throw cause;
+        };
+    }
+
+    private sealed interface Attempt {
+        record Answered(Page page) implements Attempt {}
+
+        record Failed(IOException cause) implements Attempt {}
+    }
+
+    private Attempt attempt(String path) {
+        try {
+            return new Attempt.Answered(get(URI.create(base.orElseThrow() + path)));
+        } catch (IOException e) {
+            return new Attempt.Failed(e);
+        }
+    }
+
+    private static Page get(URI uri) throws IOException {
+        HttpURLConnection connection = (HttpURLConnection) uri.toURL().openConnection(Proxy.NO_PROXY);
         connection.setConnectTimeout((int) PATIENCE.toMillis());
         connection.setReadTimeout((int) PATIENCE.toMillis());
         connection.setInstanceFollowRedirects(false);

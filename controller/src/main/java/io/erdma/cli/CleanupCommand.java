@@ -120,17 +120,15 @@ final class CleanupCommand implements Callable<Integer> {
             leave("routes and addresses stay: " + inUse.get());
             return;
         }
-        NetworkCleanup.Outcome outcome;
         try {
-            outcome = network.run();
+            NetworkCleanup.Result result = network.run();
+            for (String line : result.removed()) {
+                tell(line);
+            }
+            result.left().forEach(this::leave);
         } catch (IOException e) {
-            leave("routes and addresses stay, since they cannot be read: " + e.getMessage());
-            return;
+            leave(e.getMessage());
         }
-        for (String line : outcome.removed()) {
-            tell(line);
-        }
-        outcome.left().forEach(this::leave);
     }
 
     /** Why traffic of pods may depend on our routes; absent when none does. */

@@ -67,6 +67,12 @@ final class DoctorCommand implements Callable<Integer> {
     private boolean insidePod;
 
     @Option(
+            names = "--node",
+            paramLabel = "NAME",
+            description = "Compare this machine with the Node object of that name; needs access to the cluster's API.")
+    private Optional<String> node = Optional.empty();
+
+    @Option(
             names = "--pod",
             paramLabel = "NAMESPACE/NAME",
             description = "Look at the side of this pod, which runs on this node.")
@@ -162,7 +168,8 @@ final class DoctorCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         DoctorPaths paths = new DoctorPaths(
                 sysfsRoot, devRoot, Path.of("/etc"), procRoot, Path.of("/lib/modules"), kubeletRoot, podLogRoot);
-        Wanted wanted = new Wanted(mode(), valid("--node-port-range", nodePortRange, PortRange::parse), resourceName);
+        Wanted wanted =
+                new Wanted(mode(), valid("--node-port-range", nodePortRange, PortRange::parse), resourceName, node);
         AgentReader agent = valid("--probe-address", probeAddress, AgentReader::new);
         List<DeviceSelector> selectors = deviceSelectors.stream()
                 .map(text -> valid("--device-selector", text, DeviceSelector::parse))
@@ -177,7 +184,7 @@ final class DoctorCommand implements Callable<Integer> {
                     spec.commandLine(), "--bundle: " + bundle.get() + " exists already; name another file");
         }
 
-        DoctorReader reader = new DoctorReader(paths, sources, selectors, environment);
+        DoctorReader reader = new DoctorReader(paths, sources, selectors, environment, DoctorReader.PATIENCE);
         if (pod.isPresent()) {
             return print(ofPod(reader, valid("--pod", pod.get(), DoctorCommand::podName), paths, wanted, agent));
         }

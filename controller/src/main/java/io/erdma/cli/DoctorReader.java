@@ -47,10 +47,17 @@ import java.util.stream.Collectors;
 
 /** Gathers the facts: each source is asked once, and none may hold up the others for long. Changes nothing. */
 final class DoctorReader {
-    private static final Duration PATIENCE = Duration.ofSeconds(5);
+    /** For each source, and for each device: libibverbs alone waits up to 5 s for a node that it may not open. */
+    static final Duration PATIENCE = Duration.ofSeconds(8);
 
-    /** libibverbs alone waits up to 5 s for a node that it may not open. */
-    private static final Duration PATIENCE_WITH_A_DEVICE = Duration.ofSeconds(8);
+    /** For all devices, of which several may hang. */
+    private static final int PATIENCE_WITH_ALL = 6;
+
+    /** Of its patience with one device, what each further one gets at least when others have used it up. */
+    private static final int LEAST_PART = 8;
+
+    /** A client that connects through a network, and its classes, take longer. */
+    private static final Duration CLUSTER_PATIENCE = Duration.ofSeconds(20);
 
     private static final String NCCL = "NCCL_";
 
@@ -58,14 +65,23 @@ final class DoctorReader {
     private final DoctorSources sources;
     private final List<DeviceSelector> selectors;
     private final Map<String, String> environment;
+    private final Duration patience;
 
-    /** @param environment of the process to judge */
+    /**
+     * @param environment of the process to judge
+     * @param patience for each source, and for each device
+     */
     DoctorReader(
-            DoctorPaths paths, DoctorSources sources, List<DeviceSelector> selectors, Map<String, String> environment) {
+            DoctorPaths paths,
+            DoctorSources sources,
+            List<DeviceSelector> selectors,
+            Map<String, String> environment,
+            Duration patience) {
         this.paths = requireNonNull(paths, "paths is null");
         this.sources = requireNonNull(sources, "sources is null");
         this.selectors = List.copyOf(selectors);
         this.environment = Map.copyOf(environment);
+        this.patience = requireNonNull(patience, "patience is null");
     }
 
     /** @param insidePod whether the pod's side was asked for */
@@ -91,23 +107,24 @@ final class DoctorReader {
                 sources.node(),
                 sources.network(),
                 sources.usage(),
-                sources.allocatable());
-        return new DoctorReader(inside, of, selectors, variables)
+                sources.allocatable(),
+                sources.nodeObject());
+        return new DoctorReader(inside, of, selectors, variables, patience)
                 .read(new Vantage(Side.OTHER_POD, process.describe()), Long.toString(process.pid()), wanted, agent);
     }
 
     private Facts read(Vantage vantage, String process, Wanted wanted, AgentReader agent) {
         KernelReader kernel = new KernelReader(paths);
         ProcessReader processes = new ProcessReader(paths.proc());
-        Optional<NodeExplanation> explanation =
-                Patience.within(PATIENCE_WITH_A_DEVICE.multipliedBy(2), "all devices", this::explain);
+        Fact<NodeExplanation> explanation =
+                ask(patience.multipliedBy(PATIENCE_WITH_ALL), "the RDMA devices", () -> Fact.known(explain()));
         return new Facts(
                 vantage,
                 wanted,
                 ask("the kernel", kernel::kernel),
                 ask("the PCI functions", kernel::erdmaFunctions),
-                explanation.map(this::devices).map(Fact::known).orElseGet(() -> late("the RDMA devices")),
-                explanation.map(DoctorReader::netnsMode).orElseGet(() -> late("RDMA netlink")),
+                explanation.map(one -> Fact.known(devices(one))),
+                explanation.map(DoctorReader::netnsMode),
                 libraries(),
                 ask("the network", sources.network()),
                 ask("this process", () -> processes.locking(process)),
@@ -119,18 +136,33 @@ final class DoctorReader {
                 agent.readiness(),
                 agent.offer(),
                 ask("the kubelet", sources.allocatable()),
+                wanted.node()
+                        .map(node -> ask(
+                                CLUSTER_PATIENCE,
+                                "the cluster",
+                                () -> sources.nodeObject().apply(node)))
+                        .orElseGet(() -> Fact.unknown("not asked")),
                 ask("the pods", () -> sources.usage().apply(offered(explanation))));
     }
 
-    private static Set<String> offered(Optional<NodeExplanation> explanation) {
-        return explanation.map(NodeExplanation::devices).orElse(List.of()).stream()
+    private static Set<String> offered(Fact<NodeExplanation> explanation) {
+        return explanation.content().map(NodeExplanation::devices).orElse(List.of()).stream()
                 .filter(device -> device.found().selected())
                 .map(NodeExplanation.Device::name)
                 .collect(Collectors.toSet());
     }
 
-    private static <T> Fact<T> ask(String what, Supplier<Fact<T>> question) {
-        return Patience.within(PATIENCE, what, question).orElseGet(() -> late(what));
+    private <T> Fact<T> ask(String what, Supplier<Fact<T>> question) {
+        return ask(patience, what, question);
+    }
+
+    private static <T> Fact<T> ask(Duration limit, String what, Supplier<Fact<T>> question) {
+        try {
+            return Patience.within(limit, what, question).orElseGet(() -> late(what));
+        } catch (IllegalStateException e) {
+            // What nobody has foreseen of one source must not keep the others from being looked at.
+            return Fact.unknown(what + " can't be read: " + e.getCause());
+        }
     }
 
     private static <T> Fact<T> late(String what) {
@@ -157,15 +189,18 @@ final class DoctorReader {
 
     private NodeExplanation explain() {
         List<DeviceReading> readings = new ArrayList<>();
+        long start = System.nanoTime();
         try {
             Verbs verbs = Verbs.load(sources.verbsLibrary());
             DevinfoReader reader = new DevinfoReader(verbs, new SysfsTree(paths.sys()));
             for (VerbsDevice device : verbs.devices()) {
+                Duration left = patience.minusNanos(System.nanoTime() - start);
+                Duration least = patience.dividedBy(LEAST_PART);
                 readings.add(Patience.within(
-                                PATIENCE_WITH_A_DEVICE,
+                                left.compareTo(least) > 0 ? left : least,
                                 device.name(),
                                 () -> reader.read(device, OptionalInt.empty(), true))
-                        .orElseGet(() -> DeviceReading.late(device, PATIENCE_WITH_A_DEVICE)));
+                        .orElseGet(() -> DeviceReading.late(device, patience)));
             }
         } catch (VerbsUnavailableException | NativeException e) {
             // The scan meets the same, and keeps it among its sources.
@@ -176,7 +211,7 @@ final class DoctorReader {
                             node,
                             paths.node(),
                             selectors,
-                            snapshot -> HealthCheck.once(snapshot, node, Clock.systemUTC(), PATIENCE))
+                            snapshot -> HealthCheck.once(snapshot, node, Clock.systemUTC(), patience))
                     .explain(readings);
         }
     }

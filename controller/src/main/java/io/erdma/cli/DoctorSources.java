@@ -8,6 +8,9 @@ import io.erdma.inventory.LiveSources;
 import io.erdma.inventory.NodeSources;
 import io.erdma.libc.NativeException;
 import io.erdma.netlink.RtNetlink;
+import io.erdma.node.kube.ClusterAccess;
+import io.erdma.node.kube.ClusterClient;
+import io.erdma.node.kube.ClusterException;
 import io.erdma.node.pods.AllocatableShares;
 import io.erdma.node.pods.PodShares;
 import io.erdma.plugin.UnixTransport;
@@ -20,6 +23,8 @@ import io.erdma.pods.UsageSnapshot;
 import io.erdma.sysfs.SysfsTree;
 import java.time.Clock;
 import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -33,6 +38,7 @@ import java.util.function.Supplier;
  * @param network reads links, addresses and routes
  * @param usage who holds shares and who uses RDMA, of the devices named
  * @param allocatable what the kubelet could allocate, by device
+ * @param nodeObject what the Node object of that name has of the resource
  */
 record DoctorSources(
         String verbsLibrary,
@@ -40,7 +46,8 @@ record DoctorSources(
         Supplier<NodeSources> node,
         Supplier<Fact<Network>> network,
         Function<Set<String>, Fact<UsageSnapshot>> usage,
-        Supplier<Fact<Map<String, Integer>>> allocatable) {
+        Supplier<Fact<Map<String, Integer>>> allocatable,
+        Function<String, Fact<OptionalLong>> nodeObject) {
     DoctorSources {
         requireNonNull(verbsLibrary, "verbsLibrary is null");
         requireNonNull(files, "files is null");
@@ -48,6 +55,7 @@ record DoctorSources(
         requireNonNull(network, "network is null");
         requireNonNull(usage, "usage is null");
         requireNonNull(allocatable, "allocatable is null");
+        requireNonNull(nodeObject, "nodeObject is null");
     }
 
     /** @param resource the extended resource that pods ask for */
@@ -59,7 +67,19 @@ record DoctorSources(
                 () -> new LiveSources(verbsLibrary, paths.node()),
                 DoctorSources::readNetwork,
                 devices -> usage(paths, resource, devices),
-                () -> allocatable(paths, resource));
+                () -> allocatable(paths, resource),
+                node -> nodeObject(node, resource, ClusterAccess.find(environment, ClusterAccess.SERVICE_ACCOUNT)));
+    }
+
+    static Fact<OptionalLong> nodeObject(String node, String resource, Optional<ClusterAccess> access) {
+        if (access.isEmpty()) {
+            return Fact.unknown("there are no credentials here for the cluster's API");
+        }
+        try (ClusterClient client = ClusterClient.open(access.get())) {
+            return Fact.known(client.allocatable(node, resource));
+        } catch (ClusterException e) {
+            return Fact.unknown(e.getMessage());
+        }
     }
 
     private static Fact<UsageSnapshot> usage(DoctorPaths paths, String resource, Set<String> devices) {

@@ -3,29 +3,29 @@ package io.erdma.cli;
 import io.erdma.libc.Errno;
 import io.erdma.node.net.CleanupPlan;
 import io.erdma.node.net.InterfaceConfigurer;
-import io.erdma.node.net.NetChange;
+import io.erdma.node.net.Note;
 import io.erdma.node.net.Plan;
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 
-/** Of the network namespace that this program runs in. */
+/** Of this network namespace, by netlink. */
 final class InterfaceCleanup implements NetworkCleanup {
     @Override
-    public Outcome run() throws IOException {
+    public Result run() throws IOException {
         try (InterfaceConfigurer configurer = InterfaceConfigurer.open()) {
             Plan plan = CleanupPlan.of(configurer.found());
             InterfaceConfigurer.Outcome outcome = configurer.apply(plan.changes());
-            List<String> left = new ArrayList<>();
-            plan.notes().forEach(note -> left.add(note.toString()));
-            outcome.failures().forEach(failure -> left.add(describe(failure)));
-            return new Outcome(
-                    outcome.made().stream().map(InterfaceCleanup::removed).toList(), left);
+            List<String> removed = outcome.made().stream()
+                    .map(change -> change.describe().replaceFirst("^delete ", ""))
+                    .toList();
+            return new Result(
+                    removed,
+                    Stream.concat(
+                                    plan.notes().stream().map(Note::toString),
+                                    outcome.failures().stream().map(InterfaceCleanup::describe))
+                            .toList());
         }
-    }
-
-    private static String removed(NetChange change) {
-        return change.describe().replaceFirst("^delete ", "");
     }
 
     private static String describe(InterfaceConfigurer.Failure failure) {

@@ -7,18 +7,17 @@ import java.util.List;
 @FunctionalInterface
 interface NetworkCleanup {
     /**
-     * What became of it.
+     * One line for each thing.
      *
-     * @param removed one line for each thing; empty when there was nothing
-     * @param left one line for each thing that is still there, with why
+     * @param left what stays, with the reason
      */
-    record Outcome(List<String> removed, List<String> left) {
-        public Outcome {
+    record Result(List<String> removed, List<String> left) {
+        public Result {
             removed = List.copyOf(removed);
             left = List.copyOf(left);
         }
     }
 
-    /** @throws IOException when nobody can tell what is there */
-    Outcome run() throws IOException;
+    /** @throws IOException when the interfaces can't even be looked at */
+    Result run() throws IOException;
 }

@@ -151,7 +151,7 @@ final class StatCommand implements Callable<Integer> {
     @Option(
             names = "--patience",
             hidden = true,
-            defaultValue = "3",
+            defaultValue = "10",
             description = "Seconds that a device may take to answer.")
     private int patience;
 

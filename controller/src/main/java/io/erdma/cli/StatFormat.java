@@ -23,9 +23,9 @@ final class StatFormat {
         format.text.append(TerminalText.escape(reading.device())).append('\n');
         format.row("rx (download)", format.traffic(totals.received()));
         format.row("tx (upload)", format.traffic(totals.sent()));
-        totals.carrier().ifPresent(netdev -> format.row("bytes", substitute(netdev)));
+        totals.carrier().ifPresent(netdev -> format.row("note", substitute(netdev)));
         if (totals.received().bytes().isEmpty() && totals.sent().bytes().isEmpty()) {
-            format.row("bytes", "not counted by this driver (erdma counts from kernel 6.8 on)");
+            format.row("note", "bytes are not counted by this driver (erdma counts from kernel 6.8 on)");
         }
         format.row("quota drops", quota(totals));
         for (PortCounters port : reading.ports()) {

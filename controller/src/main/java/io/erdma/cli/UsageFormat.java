@@ -22,12 +22,12 @@ final class UsageFormat {
     static String text(UsageSnapshot snapshot) {
         StringBuilder text = new StringBuilder(1024);
         List<List<String>> devices = new ArrayList<>();
-        devices.add(List.of("DEVICE", "QUEUE PAIRS", "OF UNSEEN PROCESSES", "CONTEXTS"));
+        devices.add(List.of("DEVICE", "QUEUE PAIRS", "OWNER UNKNOWN", "CONTEXTS"));
         for (DeviceUse use : snapshot.devices()) {
             devices.add(List.of(
                     use.device(),
                     Integer.toString(use.queuePairs()),
-                    Integer.toString(use.ofUnseen()),
+                    Integer.toString(use.orphans()),
                     number(use.contexts())));
         }
         table(text, devices);
@@ -96,7 +96,7 @@ final class UsageFormat {
     }
 
     /**
-     * Writes into an open object: {@code usage} with {@code devices[]} (device, queuePairs, queuePairsOfUnseenProcesses,
+     * Writes into an open object: {@code usage} with {@code devices[]} (device, queuePairs, queuePairsOfUnknownOwner,
      * contexts), {@code processes[]} (device, pid, program, queuePairs, contexts, namespace, pod, container, podUid,
      * containerId), {@code shares[]} (namespace, pod, container, device, shares) and {@code problems[]}.
      */
@@ -107,7 +107,7 @@ final class UsageFormat {
             generator.writeStartObject();
             generator.writeStringField("device", use.device());
             generator.writeNumberField("queuePairs", use.queuePairs());
-            generator.writeNumberField("queuePairsOfUnseenProcesses", use.ofUnseen());
+            generator.writeNumberField("queuePairsOfUnknownOwner", use.orphans());
             Json.number(generator, "contexts", use.contexts());
             generator.writeEndObject();
         }

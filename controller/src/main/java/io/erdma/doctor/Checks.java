@@ -40,6 +40,7 @@ public final class Checks {
             new Check("kubelet-socket", "kubelet socket", ON_THE_NODE, KubeletChecks::socket),
             new Check("agent", "agent", ON_THE_NODE, KubeletChecks::agent),
             new Check("allocatable", "allocatable", ON_THE_NODE, PodChecks::allocatable),
+            new Check("node-object", "Node object", ON_THE_NODE, PodChecks::nodeObject),
             new Check("pods", "pods", ON_THE_NODE, PodChecks::use));
 
     private Checks() {}

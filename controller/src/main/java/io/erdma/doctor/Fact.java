@@ -3,6 +3,7 @@ package io.erdma.doctor;
 import static java.util.Objects.requireNonNull;
 
 import java.util.Optional;
+import java.util.function.Function;
 
 /** The answer of something that was looked at, or why there is none. */
 public sealed interface Fact<T> {
@@ -25,6 +26,14 @@ public sealed interface Fact<T> {
 
     static <T> Fact<T> unknown(String why) {
         return new Unknown<>(why);
+    }
+
+    /** What follows from the answer; without one, why there is none. */
+    default <R> Fact<R> map(Function<T, Fact<R>> next) {
+        return switch (this) {
+            case Known<T>(T answer) -> next.apply(answer);
+            case Unknown<T>(String why) -> new Unknown<>(why);
+        };
     }
 
     default Optional<T> content() {

@@ -27,6 +27,7 @@ import java.util.TreeMap;
  * @param services memory that container runtimes and the kubelet may lock, by the name of their process
  * @param nccl the variables of the environment whose names begin with NCCL_
  * @param allocatable healthy shares that the kubelet knows, by device
+ * @param nodeObject how much of the resource the Node object has; empty when it does not know the resource
  * @param use who holds shares, and who uses RDMA
  */
 public record Facts(
@@ -45,6 +46,7 @@ public record Facts(
         AgentAnswer agent,
         Fact<Offer> offer,
         Fact<Map<String, Integer>> allocatable,
+        Fact<OptionalLong> nodeObject,
         Fact<UsageSnapshot> use) {
     /** @param why how it was found out, or that it was asked for */
     public record Vantage(Side side, String why) {
@@ -60,8 +62,9 @@ public record Facts(
      * @param mode absent when nobody told the doctor
      * @param nodePorts of the cluster
      * @param resource the extended resource that pods ask for
+     * @param node name of the Node object to compare with; absent: none is
      */
-    public record Wanted(Optional<DriverMode> mode, PortRange nodePorts, String resource) {}
+    public record Wanted(Optional<DriverMode> mode, PortRange nodePorts, String resource, Optional<String> node) {}
 
     /**
      * The kernel.
@@ -256,6 +259,7 @@ public record Facts(
         requireNonNull(agent, "agent is null");
         requireNonNull(offer, "offer is null");
         requireNonNull(allocatable, "allocatable is null");
+        requireNonNull(nodeObject, "nodeObject is null");
         requireNonNull(use, "use is null");
     }
 }

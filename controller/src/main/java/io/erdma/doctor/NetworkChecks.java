@@ -24,6 +24,9 @@ final class NetworkChecks {
     private static final int LOWEST_IB_MTU = 256;
     private static final int HIGHEST_IB_MTU = 4096;
 
+    /** The mark of the agent's routes. */
+    private static final int AGENT = 217;
+
     private static final String TERWAY =
             "if Terway is the network plugin, it has taken the interface for a pod: put the ERI on"
                     + " Terway's whitelist (its filter for ENIs) and restart its pod on this node";
@@ -168,13 +171,15 @@ final class NetworkChecks {
                     .min(comparingLong(Route::metric))
                     .ifPresent(other -> (other.metric() < route.metric() ? won : lost)
                             .add(describe(route.destination()) + ": metric " + route.metric() + " on " + link.name()
-                                    + ", " + other.metric() + " on " + names(other, network)));
+                                    + ", " + other.metric() + " on " + names(other, network) + "; made by "
+                                    + maker(route)));
         }
         if (!lost.isEmpty()) {
             return Finding.fail(
                             link.name() + " takes the node's own traffic",
                             "give its routes a higher metric than the primary interface's (200 by default); the agent does so"
-                                    + " for the interfaces that it manages, and leaves routes of others alone")
+                                    + " for the interfaces that it manages, and leaves routes of others alone. Where "
+                                    + link.name() + " is the node's primary interface, all is well.")
                     .because(lost);
         }
         return won.isEmpty()
@@ -186,6 +191,19 @@ final class NetworkChecks {
 
     private static String describe(IpPrefix destination) {
         return destination.length() == 0 ? "default" : destination.toString();
+    }
+
+    /** Of rtnetlink's protocols; 217 is the agent's own. */
+    private static String maker(Route route) {
+        return switch (route.protocol()) {
+            case Route.PROTOCOL_KERNEL -> "the kernel, for an address";
+            case Route.PROTOCOL_BOOT -> "hand or script";
+            case Route.PROTOCOL_STATIC -> "a network manager";
+            case Route.PROTOCOL_RA -> "router advertisement";
+            case Route.PROTOCOL_DHCP -> "DHCP";
+            case AGENT -> "the eRDMA agent";
+            default -> "protocol " + route.protocol();
+        };
     }
 
     private static String names(Route route, Network network) {

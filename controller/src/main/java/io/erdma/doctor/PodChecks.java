@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
+import java.util.OptionalLong;
 import java.util.stream.Collectors;
 
 /** What the cluster makes of the devices: what can be allocated, who holds it and who really uses it. */
@@ -58,6 +59,55 @@ final class PodChecks {
                                 .mapToObj(_ -> ", as the agent offers")
                                 .collect(Collectors.joining()))
                 .because(evidence);
+    }
+
+    static List<Finding> nodeObject(Facts facts) {
+        if (facts.wanted().node().isEmpty()) {
+            return List.of(Finding.skipped("no --node was named to compare with"));
+        }
+        String node = facts.wanted().node().get();
+        return List.of(
+                switch (facts.nodeObject()) {
+                    case Fact.Unknown<OptionalLong>(String why) ->
+                        Finding.notSeen(
+                                why,
+                                "run this in the agent's pod, or with KUBECONFIG set; 'kubectl describe node " + node
+                                        + "' shows the same");
+                    case Fact.Known<OptionalLong>(OptionalLong allocatable) -> judge(facts, node, allocatable);
+                });
+    }
+
+    private static Finding judge(Facts facts, String node, OptionalLong allocatable) {
+        String resource = facts.wanted().resource();
+        if (allocatable.isEmpty()) {
+            return Finding.fail(
+                    node + " does not know " + resource,
+                    "the kubelet takes a moment to tell the cluster what the agent registered; make the checks of the"
+                            + " kubelet and the agent pass first, and see that " + node + " is this machine");
+        }
+        String has = node + " has " + resource + ": " + allocatable.getAsLong();
+        OptionalInt here = known(facts);
+        if (here.isPresent() && here.getAsInt() != allocatable.getAsLong()) {
+            return Finding.fail(
+                    has + ", and this machine " + here.getAsInt(),
+                    "the kubelet tells the cluster within a minute; if it stays so, see that " + node
+                            + " is this machine, and look into the kubelet's log");
+        }
+        return allocatable.getAsLong() == 0
+                ? Finding.fail(
+                        has + ", so pods that ask for it stay Pending",
+                        "make the devices healthy: the checks above name what is wrong with them")
+                : Finding.pass(has + (here.isPresent() ? ", as this machine" : ""));
+    }
+
+    /** What this machine has: by its kubelet, else by what the agent offers. */
+    private static OptionalInt known(Facts facts) {
+        return facts.allocatable()
+                .content()
+                .map(perDevice -> OptionalInt.of(
+                        perDevice.values().stream().mapToInt(Integer::intValue).sum()))
+                .or(() -> facts.offer().content().map(offer -> OptionalInt.of(offer.healthyShares())))
+                .orElse(OptionalInt.empty());
     }
 
     static List<Finding> use(Facts facts) {

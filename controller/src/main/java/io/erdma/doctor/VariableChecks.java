@@ -38,7 +38,11 @@ final class VariableChecks {
             String setting = name + "=" + value;
             Optional<Severity> severity = judgement.severity();
             if (severity.isEmpty() || severity.get() == Severity.NOTE) {
-                fine.add(setting + (judgement.meaning().isEmpty() ? "" : ": " + judgement.meaning()));
+                // Of what is not ours to judge the value may be anything, also a secret.
+                fine.add(
+                        judgement.kind() == VariableRules.Kind.OTHER
+                                ? name + " is set"
+                                : setting + (judgement.meaning().isEmpty() ? "" : ": " + judgement.meaning()));
             } else {
                 findings.add(complaint(severity.get(), setting, judgement.meaning()));
             }

@@ -2,9 +2,7 @@ package io.erdma.node;
 
 import io.erdma.device.AdvertisedDevices;
 import io.erdma.device.AdvertisementListener;
-import io.erdma.device.RdmaDevice;
 import io.erdma.health.HealthMonitor;
-import io.erdma.health.MonitorStatus.DeviceStatus;
 import io.erdma.inventory.DeviceInventory;
 import io.erdma.inventory.LiveSources;
 import io.erdma.inventory.NodePaths;
@@ -74,21 +72,20 @@ final class Agent implements AutoCloseable {
         var metrics =
                 opened("metrics", new AgentMetrics(version, config.plugin().sharesPerDevice()));
         var stream = new DeviceStream(config.plugin(), metrics);
-        var cdi = opened("CDI spec", new CdiSpecFile(config.plugin(), told(stream, metrics), Clock.systemUTC()));
-        var offer = new Offer(cdi);
+        var interfaces = opened("interfaces", new InterfaceSource(config.interfaces(), config.cluster()));
+        var cdi = opened(
+                "CDI spec",
+                new CdiSpecFile(config.plugin(), told(List.of(stream, metrics, interfaces)), Clock.systemUTC()));
+        var firstOffer = new FirstOffer(cdi);
         var inotifyShortage = new InotifyShortage();
         var monitor = new HealthMonitor(
-                inventory, sources, paths, config.health(), Clock.systemUTC(), offer, inotifyShortage);
-        var network = opened("interfaces' configuration", InterfaceKeeper.start(config.routes()));
-        // Before the monitor's first look, which makes the first offer.
-        var interfaces = opened(
-                "interfaces",
-                new InterfaceSource(config.interfaces(), config.cluster(), () -> devices(monitor), (wanted, choice) -> {
-                    monitor.choose(choice);
-                    network.want(wanted);
-                }));
-        offer.tell(interfaces::devicesChanged);
-        interfaces.start();
+                inventory, sources, paths, config.health(), Clock.systemUTC(), firstOffer, inotifyShortage);
+        var network = opened("interfaces' keeper", InterfaceKeeper.start(config.routes()));
+        // Before the monitor, so that its first offer is of the right devices.
+        interfaces.start((wanted, choice) -> {
+            monitor.choose(choice);
+            network.want(wanted);
+        });
         monitor.start();
         opened("health monitor", monitor);
 
@@ -129,7 +126,7 @@ final class Agent implements AutoCloseable {
         }
         // Without knowing them the kubelet would hear of a node without devices first; beyond its time, hearing of none
         // is better than of no plugin.
-        if (!interfaces.awaitDecision(DECISION_WITHIN) || !offer.await(monitor.firstOfferWithin())) {
+        if (!interfaces.awaitDecision(DECISION_WITHIN) || !firstOffer.await(monitor.firstOfferWithin())) {
             LOG.warn("the node's devices are not known yet; registering without them");
         }
         session.start();
@@ -137,10 +134,6 @@ final class Agent implements AutoCloseable {
         // After the registration, which pods wait for; a mode to be switched waits for pods.
         driver.start();
         metrics.watchProcess();
-    }
-
-    private static List<RdmaDevice> devices(HealthMonitor monitor) {
-        return monitor.status().devices().stream().map(DeviceStatus::device).toList();
     }
 
     private <T extends AutoCloseable> T opened(String name, T closeable) {
@@ -161,33 +154,24 @@ final class Agent implements AutoCloseable {
         }
     }
 
-    /** The kubelet first: numbers, which are those of what it is told, can wait for the microseconds that they take. */
-    private static AdvertisementListener told(AdvertisementListener kubelet, AdvertisementListener metrics) {
-        return (devices, observedNanos) -> {
-            kubelet.advertise(devices, observedNanos);
-            metrics.advertise(devices, observedNanos);
-        };
+    /** In this order, so the kubelet first: the others can wait for the microseconds that it takes. */
+    private static AdvertisementListener told(List<AdvertisementListener> listeners) {
+        return (devices, observedNanos) -> listeners.forEach(one -> one.advertise(devices, observedNanos));
     }
 
-    /** Passes offers on, lets one thread wait for the first, and tells of each that came. */
-    private static final class Offer implements AdvertisementListener {
+    /** Passes offers on, and lets one thread wait for the first. */
+    private static final class FirstOffer implements AdvertisementListener {
         private final AdvertisementListener next;
         private final CountDownLatch come = new CountDownLatch(1);
-        private volatile Runnable afterwards = () -> {};
 
-        Offer(AdvertisementListener next) {
+        FirstOffer(AdvertisementListener next) {
             this.next = next;
-        }
-
-        void tell(Runnable of) {
-            afterwards = of;
         }
 
         @Override
         public void advertise(AdvertisedDevices devices, long observedNanos) {
             next.advertise(devices, observedNanos);
             come.countDown();
-            afterwards.run();
         }
 
         boolean await(Duration atMost) {

@@ -15,7 +15,10 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
-/** RDMA objects of this machine's devices by netlink; the kernel's own, which name it, are left out. */
+/**
+ * RDMA objects of this machine's devices by netlink; the kernel's own, which name it, are left out. The kernel names the
+ * thread that made an object, and nobody any more once that thread has ended, though the process lives on.
+ */
 public final class NetlinkObjects {
     private NetlinkObjects() {}
 
@@ -40,9 +43,9 @@ public final class NetlinkObjects {
         return new DeviceObjects(
                 link.name(),
                 byOwner(pairs, RdmaQueuePair::pid),
-                unseen(pairs, RdmaQueuePair::pid),
+                orphans(pairs, RdmaQueuePair::pid),
                 contexts.map(list -> byOwner(list, RdmaContext::thread)),
-                contexts.map(list -> unseen(list, RdmaContext::thread)).orElse(0));
+                contexts.map(list -> orphans(list, RdmaContext::thread)).orElse(0));
     }
 
     private static <T> Map<Long, Integer> byOwner(List<T> objects, Function<T, OptionalLong> owner) {
@@ -52,7 +55,7 @@ public final class NetlinkObjects {
                 .collect(Collectors.toMap(OptionalLong::getAsLong, _ -> 1, Integer::sum));
     }
 
-    private static <T> int unseen(List<T> objects, Function<T, OptionalLong> owner) {
+    private static <T> int orphans(List<T> objects, Function<T, OptionalLong> owner) {
         return (int) objects.stream().map(owner).filter(OptionalLong::isEmpty).count();
     }
 }

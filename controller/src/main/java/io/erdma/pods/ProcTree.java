@@ -85,9 +85,9 @@ public final class ProcTree {
         return Optional.of(open);
     }
 
-    /** Empty for a process that has ended. */
+    /** Of a process or a thread; empty when it has ended. */
     public Optional<ProcessStatus> status(long pid) {
-        return text(pid, "status").map(ProcessStatus::parse);
+        return text(pid, "status").map(text -> ProcessStatus.parse(pid, text));
     }
 
     /** What may keep the process from using RDMA. */

@@ -13,8 +13,7 @@ import java.util.Set;
  *
  * @param devices those of interest, by name
  * @param processes whose owners and states are known: those with RDMA objects and, where they were looked at, all of pods
- * @param openDevices of each process that let itself be asked, the devices that it has open; empty when the kernel told
- *     contexts itself, so that nobody was asked
+ * @param openDevices of each process that was asked and answered, the devices that it has open
  * @param shares what the kubelet granted
  * @param allPodsSeen whether {@code processes} holds all processes of pods
  * @param problems what could not be found out, and why
@@ -22,7 +21,7 @@ import java.util.Set;
 public record UsageFacts(
         List<DeviceObjects> devices,
         Map<Long, SeenProcess> processes,
-        Optional<Map<Long, Set<String>>> openDevices,
+        Map<Long, Set<String>> openDevices,
         PodNames names,
         PodShares.Answer shares,
         boolean allPodsSeen,
@@ -31,16 +30,16 @@ public record UsageFacts(
      * RDMA objects of a device, those of the kernel left out.
      *
      * @param queuePairs how many each process has
-     * @param queuePairsOfUnseen how many belong to processes that can't be seen from here
+     * @param orphanQueuePairs how many have no known owner: their thread has ended, or can't be seen from here
      * @param contexts how many each process has; empty when the kernel doesn't tell (before 5.9)
-     * @param contextsOfUnseen how many belong to processes that can't be seen from here
+     * @param orphanContexts how many have no known owner
      */
     public record DeviceObjects(
             String device,
             Map<Long, Integer> queuePairs,
-            int queuePairsOfUnseen,
+            int orphanQueuePairs,
             Optional<Map<Long, Integer>> contexts,
-            int contextsOfUnseen) {
+            int orphanContexts) {
         public DeviceObjects {
             requireNonNull(device, "device is null");
             queuePairs = Map.copyOf(queuePairs);
@@ -57,7 +56,7 @@ public record UsageFacts(
     public UsageFacts {
         devices = List.copyOf(devices);
         processes = Map.copyOf(processes);
-        openDevices = openDevices.map(Map::copyOf);
+        openDevices = Map.copyOf(openDevices);
         requireNonNull(names, "names is null");
         requireNonNull(shares, "shares is null");
         problems = List.copyOf(problems);

@@ -14,7 +14,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeSet;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
@@ -73,22 +72,15 @@ public final class UsageReader {
         if (!seesAll) {
             problems.add(UNSEEN);
         }
-        boolean contextsTold =
-                devices.stream().allMatch(device -> device.contexts().isPresent());
-        List<Long> all = seesAll && (allOfPods || !contextsTold) ? processes.pids() : List.of();
-        Optional<Map<Long, Set<String>>> open =
-                contextsTold || !seesAll ? Optional.empty() : Optional.of(openDevices(all));
-
-        Set<Long> involved = new TreeSet<>(all);
-        for (DeviceObjects device : devices) {
-            involved.addAll(device.queuePairs().keySet());
-            device.contexts().ifPresent(contexts -> involved.addAll(contexts.keySet()));
-        }
+        boolean ask = allOfPods || !devices.stream().allMatch(UsageReader::tellsAllContexts);
+        List<Long> all = seesAll && ask ? processes.pids() : List.of();
         Map<Long, SeenProcess> found = new HashMap<>();
-        for (long pid : involved) {
+        devices.replaceAll(device -> ofProcesses(device, found));
+        Map<Long, Set<String>> open = seesAll && ask ? openDevices(all) : Map.of();
+        for (long pid : all) {
             Optional<ContainerId> container = processes.container(pid);
-            if (container.isPresent() || holds(devices, open, pid)) {
-                found.put(pid, new SeenProcess(container, processes.status(pid)));
+            if (container.isPresent() || !open.getOrDefault(pid, Set.of()).isEmpty()) {
+                found.computeIfAbsent(pid, _ -> new SeenProcess(container, processes.status(pid)));
             }
         }
         PodNames names = logs.read();
@@ -100,11 +92,28 @@ public final class UsageReader {
         return new UsageFacts(devices, found, open, names, granted, seesAll && allOfPods, problems);
     }
 
-    private static boolean holds(List<DeviceObjects> devices, Optional<Map<Long, Set<String>>> open, long pid) {
-        return devices.stream()
-                        .anyMatch(device -> device.queuePairs().containsKey(pid)
-                                || device.contexts().orElse(Map.of()).containsKey(pid))
-                || !open.orElse(Map.of()).getOrDefault(pid, Set.of()).isEmpty();
+    private static boolean tellsAllContexts(DeviceObjects device) {
+        return device.contexts().isPresent() && device.orphanContexts() == 0;
+    }
+
+    /** The same by processes, where the kernel told threads; they are noted down on the way. */
+    private DeviceObjects ofProcesses(DeviceObjects device, Map<Long, SeenProcess> found) {
+        return new DeviceObjects(
+                device.device(),
+                ofProcesses(device.queuePairs(), found),
+                device.orphanQueuePairs(),
+                device.contexts().map(contexts -> ofProcesses(contexts, found)),
+                device.orphanContexts());
+    }
+
+    private Map<Long, Integer> ofProcesses(Map<Long, Integer> threads, Map<Long, SeenProcess> found) {
+        Map<Long, Integer> counts = new HashMap<>();
+        threads.forEach((thread, count) -> {
+            long pid = processes.status(thread).map(ProcessStatus::process).orElse(thread);
+            found.computeIfAbsent(pid, _ -> new SeenProcess(processes.container(pid), processes.status(pid)));
+            counts.merge(pid, count, Integer::sum);
+        });
+        return counts;
     }
 
     private Map<Long, Set<String>> openDevices(List<Long> pids) {

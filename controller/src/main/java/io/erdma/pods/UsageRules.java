@@ -27,10 +27,10 @@ public final class UsageRules {
         return facts.devices().stream()
                 .map(device -> new DeviceUse(
                         device.device(),
-                        sum(device.queuePairs()) + device.queuePairsOfUnseen(),
-                        device.queuePairsOfUnseen(),
+                        sum(device.queuePairs()) + device.orphanQueuePairs(),
+                        device.orphanQueuePairs(),
                         device.contexts()
-                                .map(contexts -> OptionalInt.of(sum(contexts) + device.contextsOfUnseen()))
+                                .map(contexts -> OptionalInt.of(sum(contexts) + device.orphanContexts()))
                                 .orElseGet(() -> opened(facts, device.device()))))
                 .toList();
     }
@@ -40,11 +40,11 @@ public final class UsageRules {
     }
 
     private static OptionalInt opened(UsageFacts facts, String device) {
-        return facts.openDevices()
-                .map(open -> OptionalInt.of((int) open.values().stream()
+        return facts.openDevices().isEmpty()
+                ? OptionalInt.empty()
+                : OptionalInt.of((int) facts.openDevices().values().stream()
                         .filter(names -> names.contains(device))
-                        .count()))
-                .orElse(OptionalInt.empty());
+                        .count());
     }
 
     /** Each process with RDMA objects, by device and pid. */
@@ -53,12 +53,11 @@ public final class UsageRules {
         for (DeviceObjects device : facts.devices()) {
             Set<Long> pids = new TreeSet<>(device.queuePairs().keySet());
             device.contexts().ifPresent(contexts -> pids.addAll(contexts.keySet()));
-            facts.openDevices()
-                    .ifPresent(open -> open.forEach((pid, names) -> {
-                        if (names.contains(device.device())) {
-                            pids.add(pid);
-                        }
-                    }));
+            facts.openDevices().forEach((pid, names) -> {
+                if (names.contains(device.device())) {
+                    pids.add(pid);
+                }
+            });
             for (long pid : pids) {
                 Optional<SeenProcess> process =
                         Optional.ofNullable(facts.processes().get(pid));
@@ -78,12 +77,16 @@ public final class UsageRules {
         return uses;
     }
 
-    /** By the kernel, or else by the process's open device nodes: one for a device that is open. */
+    /**
+     * By the kernel where it knows the owners of all, or else by the process's open device nodes: one for a device that is
+     * open.
+     */
     private static OptionalInt contexts(UsageFacts facts, DeviceObjects device, long pid) {
-        if (device.contexts().isPresent()) {
-            return OptionalInt.of(device.contexts().get().getOrDefault(pid, 0));
+        int told = device.contexts().orElse(Map.of()).getOrDefault(pid, 0);
+        if (told > 0 || (device.contexts().isPresent() && device.orphanContexts() == 0)) {
+            return OptionalInt.of(told);
         }
-        Optional<Set<String>> open = facts.openDevices().map(all -> all.get(pid));
+        Optional<Set<String>> open = Optional.ofNullable(facts.openDevices().get(pid));
         return open.isPresent() ? OptionalInt.of(open.get().contains(device.device()) ? 1 : 0) : OptionalInt.empty();
     }
 

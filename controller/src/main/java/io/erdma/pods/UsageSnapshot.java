@@ -23,9 +23,9 @@ public record UsageSnapshot(
     /**
      * All use of a device by processes.
      *
-     * @param ofUnseen how many of the queue pairs belong to processes that can't be seen from here
+     * @param orphans how many of the queue pairs have no known owner: their thread has ended, or can't be seen from here
      */
-    public record DeviceUse(String device, int queuePairs, int ofUnseen, OptionalInt contexts) {}
+    public record DeviceUse(String device, int queuePairs, int orphans, OptionalInt contexts) {}
 
     /**
      * What a process has of a device.

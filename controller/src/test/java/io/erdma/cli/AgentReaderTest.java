@@ -3,11 +3,17 @@ package io.erdma.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.sun.net.httpserver.HttpServer;
 import io.erdma.doctor.Facts.AgentAnswer;
 import io.erdma.doctor.Facts.Offer;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -23,6 +29,33 @@ class AgentReaderTest {
             assertThat(silent.url()).isEqualTo("http://127.0.0.1:" + port + "/readyz");
             assertThat(silent.why()).contains("refused");
         });
+    }
+
+    @Test
+    void doesNotWaitForAnAnswerThatComesByteByByte() throws IOException {
+        HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        server.createContext("/readyz", exchange -> {
+            exchange.sendResponseHeaders(200, 0);
+            CountDownLatch never = new CountDownLatch(1);
+            try (OutputStream body = exchange.getResponseBody()) {
+                for (int sent = 0; sent < 1000 && !never.await(20, TimeUnit.MILLISECONDS); sent++) {
+                    body.write('x');
+                    body.flush();
+                }
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        });
+        server.setExecutor(command -> Thread.ofPlatform().daemon().start(command));
+        server.start();
+        try {
+            assertThat(new AgentReader(":" + server.getAddress().getPort(), Duration.ofMillis(200)).readiness())
+                    .isInstanceOfSatisfying(
+                            AgentAnswer.Silent.class,
+                            silent -> assertThat(silent.why()).isEqualTo("did not answer within 200 ms"));
+        } finally {
+            server.stop(0);
+        }
     }
 
     @Test

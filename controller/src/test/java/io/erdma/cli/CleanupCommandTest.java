@@ -41,7 +41,7 @@ class CleanupCommandTest {
     private Path directory;
 
     private final List<String> routes = new ArrayList<>(List.of("route default via 10.0.0.253 dev eth1 metric 200"));
-    private List<String> unremovable = List.of();
+    private final List<String> stays = new ArrayList<>();
     private Path sockets;
     private Path spec;
     private Server kubelet;
@@ -107,7 +107,7 @@ class CleanupCommandTest {
         NetworkCleanup network = () -> {
             List<String> removed = List.copyOf(routes);
             routes.clear();
-            return new NetworkCleanup.Outcome(removed, unremovable);
+            return new NetworkCleanup.Result(removed, stays);
         };
         int exitCode = new CommandLine(new CleanupCommand(new Console(out, err), network))
                 .execute("--kubelet-root-dir=" + directory.resolve("k"), "--cdi-dir=" + directory.resolve("cdi"));
@@ -134,17 +134,6 @@ class CleanupCommandTest {
         Run second = cleanup();
         assertThat(second.exitCode()).isZero();
         assertThat(second.out()).isEqualTo("nothing to do: this node is clean\n");
-    }
-
-    @Test
-    void saysWhatTheKernelDidNotLetItRemove() throws IOException {
-        kubelet();
-        unremovable = List.of("cannot delete route default dev eth2: the kernel answered EPERM (1)");
-
-        Run run = cleanup();
-        assertThat(run.exitCode()).isEqualTo(1);
-        assertThat(run.out()).isEqualTo("removed route default via 10.0.0.253 dev eth1 metric 200\n");
-        assertThat(run.complaints()).containsExactly("left: " + unremovable.getFirst());
     }
 
     @Test
@@ -198,6 +187,15 @@ class CleanupCommandTest {
         Files.writeString(spec, content);
         assertThat(cleanup().out()).isEqualTo("nothing to do: this node is clean\n");
         assertThat(spec).exists();
+    }
+
+    @Test
+    void namesWhatOfTheNetworkStays() throws IOException {
+        kubelet();
+        stays.add("eth1: keeps 10.0.0.5/24, since the route default dev eth1 would go with it");
+        Run run = cleanup();
+        assertThat(run.exitCode()).isEqualTo(1);
+        assertThat(run.complaints()).containsExactly("left: " + stays.getFirst());
     }
 
     @Test

@@ -1,6 +1,7 @@
 package io.erdma.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import com.sun.net.httpserver.HttpServer;
 import io.erdma.doctor.Fact;
@@ -29,6 +30,7 @@ import io.erdma.pods.UsageSnapshot;
 import io.erdma.sysfs.NodeFixture;
 import io.erdma.verbs.FakeVerbs;
 import io.erdma.verbs.FakeVerbs.Call;
+import io.erdma.verbs.FakeVerbs.Counter;
 import io.erdma.verbs.GidEntry;
 import io.erdma.verbs.NodeType;
 import io.erdma.verbs.PortState;
@@ -44,12 +46,14 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -73,6 +77,7 @@ class DoctorReaderTest {
     private NetnsMode netns = NetnsMode.SHARED;
     private Optional<DriverMode> mode = Optional.empty();
     private String probeAddress = "";
+    private Duration patience = DoctorReader.PATIENCE;
     private boolean provider = true;
     private Fact<Map<String, Integer>> allocatable = Fact.unknown("the kubelet does not tell");
     private Fact<UsageSnapshot> use = Fact.unknown("the kubelet does not tell");
@@ -134,6 +139,14 @@ class DoctorReaderTest {
         assertThat(report.vantage().side()).isEqualTo(Side.POD);
         assertThat(text(report)).isEqualTo(golden("pod.txt"));
         assertThat(report.exitCode()).isEqualTo(Report.FAIL);
+    }
+
+    @Test
+    void theReadmeShowsThatPod() throws IOException {
+        String readme = Files.readString(Path.of("../README.md"));
+        String block = readme.substring(readme.indexOf("<!-- doctor -->"));
+        assertThat(block.substring(block.indexOf("```text\n") + 8, block.indexOf("\n```\n") + 1))
+                .isEqualTo(golden("pod.txt"));
     }
 
     @Test
@@ -230,6 +243,47 @@ class DoctorReaderTest {
                 .isInstanceOfSatisfying(
                         PodProcess.Search.NotFound.class,
                         none -> assertThat(none.why()).contains("no process of it can be seen"));
+    }
+
+    @Test
+    void looksAtTheRestWhenOneSourceFailsInAWayThatNobodyForesaw() {
+        NodeFixture node = NodeFixture.lay(NodeFixture.NO_RDMA, directory.resolve("node"));
+        DoctorReader reader = reader(
+                NodeFixture.NO_RDMA,
+                node,
+                () -> {
+                    throw new IllegalArgumentException("odd");
+                },
+                () -> {
+                    throw new UnsupportedOperationException("odder");
+                });
+
+        String text = DoctorText.format(Report.of(reader.read(false, wanted(), new AgentReader(probeAddress))), false);
+
+        assertThat(text)
+                .contains(
+                        "????  RDMA devices: the RDMA devices can't be read: java.lang.IllegalArgumentException: odd\n")
+                .contains("pass  verbs library")
+                .contains("pass  locked memory");
+    }
+
+    @Test
+    void looksAtTheOtherDevicesWhenTheDriverOfOneHangs() throws Exception {
+        healthyCompatDevices();
+        healthyNetwork();
+        fake.device("erdma_1").index(0);
+        fake.device("erdma_0").index(1).hanging(Call.QUERY_PORT);
+        patience = Duration.ofSeconds(1);
+
+        String text = text(report(NodeFixture.ERDMA_COMPAT));
+        fake.device("erdma_0").answering(Call.QUERY_PORT);
+        await().until(() -> fake.count(Counter.OPEN_DEVICE) == fake.count(Counter.CLOSE_DEVICE));
+
+        assertThat(text)
+                .contains("FAIL  device node of erdma_0: /dev/infiniband/uverbs1 exists, and can't be opened\n")
+                .contains("????  port of erdma_0: no source tells its state: has not answered for 1 s\n")
+                .contains("pass  device node of erdma_1: /dev/infiniband/uverbs0 opens\n")
+                .contains("pass  port of erdma_1: ACTIVE on eth2\n");
     }
 
     @Test
@@ -350,10 +404,20 @@ class DoctorReaderTest {
     }
 
     private Wanted wanted() {
-        return new Wanted(mode, PortRange.NODE_PORTS, "aliyun/erdma");
+        return new Wanted(mode, PortRange.NODE_PORTS, "aliyun/erdma", Optional.empty());
     }
 
     private DoctorReader reader(String name, NodeFixture node) {
+        String library = FakeVerbs.library().toString();
+        return reader(
+                name,
+                node,
+                () -> withNetnsMode(new FixtureNode(node, library, links), netns),
+                () -> Fact.known(new Network(links, addresses, routes)));
+    }
+
+    private DoctorReader reader(
+            String name, NodeFixture node, Supplier<NodeSources> devices, Supplier<Fact<Network>> network) {
         String library = FakeVerbs.library().toString();
         DoctorPaths paths = new DoctorPaths(
                 node.sysfs(),
@@ -368,15 +432,10 @@ class DoctorReaderTest {
                 Optional.of("1.14.44.0"),
                 provider ? Optional.of(Path.of("/usr/lib64/libibverbs/liberdma-rdmav34.so")) : Optional.empty());
         DoctorSources sources = new DoctorSources(
-                library,
-                files,
-                () -> withNetnsMode(new FixtureNode(node, library, links), netns),
-                () -> Fact.known(new Network(links, addresses, routes)),
-                _ -> use,
-                () -> allocatable);
+                library, files, devices, network, _ -> use, () -> allocatable, _ -> Fact.unknown("not asked"));
         List<DeviceSelector> selectors =
                 name.equals(NodeFixture.SOFT_ROCE) ? List.of(DeviceSelector.parse("name=erdma_0")) : List.of();
-        return new DoctorReader(paths, sources, selectors, environment);
+        return new DoctorReader(paths, sources, selectors, environment, patience);
     }
 
     /** The recorded node, and an RDMA netlink that knows the mode and no device. */

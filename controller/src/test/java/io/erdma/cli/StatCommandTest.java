@@ -78,7 +78,7 @@ class StatCommandTest {
         assertThat(run.out()).contains("""
                   rx (download):  -, - packets
                   tx (upload):    -, - packets
-                  bytes:          not counted by this driver (erdma counts from kernel 6.8 on)
+                  note:           bytes are not counted by this driver (erdma counts from kernel 6.8 on)
                 """);
     }
 

@@ -46,9 +46,9 @@ class UsageFormatTest {
     @Test
     void linesUpWhoUsesWhat() {
         assertThat(UsageFormat.text(SNAPSHOT)).isEqualTo("""
-                DEVICE   QUEUE PAIRS  OF UNSEEN PROCESSES  CONTEXTS
-                erdma_0  12           2                    3
-                erdma_1  0            0                    -
+                DEVICE   QUEUE PAIRS  OWNER UNKNOWN  CONTEXTS
+                erdma_0  12           2              3
+                erdma_1  0            0              -
 
                 DEVICE   QUEUE PAIRS  CONTEXTS  PID   PROGRAM        WHOSE
                 erdma_0  1            1         41    ib_write_bw    no pod
@@ -65,9 +65,8 @@ class UsageFormatTest {
     void tellsProgramsTheSame() throws IOException {
         String json = Json.line(generator -> UsageFormat.json(generator, SNAPSHOT));
         assertThat(json)
-                .contains("{\"device\":\"erdma_0\",\"queuePairs\":12,\"queuePairsOfUnseenProcesses\":2,\"contexts\":3}")
-                .contains(
-                        "{\"device\":\"erdma_1\",\"queuePairs\":0,\"queuePairsOfUnseenProcesses\":0,\"contexts\":null}")
+                .contains("{\"device\":\"erdma_0\",\"queuePairs\":12,\"queuePairsOfUnknownOwner\":2,\"contexts\":3}")
+                .contains("{\"device\":\"erdma_1\",\"queuePairs\":0,\"queuePairsOfUnknownOwner\":0,\"contexts\":null}")
                 .contains("\"pid\":41,\"program\":\"ib_write_bw\",\"queuePairs\":1,\"contexts\":1,\"namespace\":null,"
                         + "\"pod\":null,\"container\":null,\"podUid\":null,\"containerId\":null}")
                 .contains("\"namespace\":\"training\",\"pod\":\"job-0\",\"container\":\"pytorch\",\"podUid\":null")

@@ -541,7 +541,7 @@ class ChecksTest {
                         "routes",
                         FAIL,
                         "eth1 takes the node's own traffic",
-                        "default: metric 50 on eth1, 100 on eth0",
+                        "default: metric 50 on eth1, 100 on eth0; made by a network manager",
                         "higher metric"),
                 when(
                         "equal metrics",
@@ -751,6 +751,13 @@ class ChecksTest {
     }
 
     @Test
+    void namesAVariableThatItDoesNotKnowWithoutItsValue() {
+        Situation situation = new Situation();
+        situation.nccl.put("NCCL_SOMETHING_OF_A_PLUGIN", "hunter2");
+        assertThat(situation.only("nccl-variables").statement()).isEqualTo("NCCL_SOMETHING_OF_A_PLUGIN is set");
+    }
+
+    @Test
     void judgesEachVariableByItself() {
         Situation situation = new Situation();
         situation.nccl.putAll(Map.of(
@@ -806,6 +813,61 @@ class ChecksTest {
                         NOT_SEEN,
                         "UNIMPLEMENTED"),
                 when("no kubelet", noKubelet, "allocatable", SKIPPED),
+                when("no name to compare with", s -> {}, "node-object", SKIPPED, "no --node"),
+                when(
+                        "as here",
+                        s -> s.node = Optional.of("node-1"),
+                        "node-object",
+                        PASS,
+                        "node-1 has aliyun/erdma: 200, as this machine"),
+                when(
+                        "an old kubelet, and the agent's word",
+                        s -> {
+                            s.node = Optional.of("node-1");
+                            s.allocatable = Fact.unknown("UNIMPLEMENTED");
+                        },
+                        "node-object",
+                        PASS,
+                        "as this machine"),
+                when(
+                        "other than here",
+                        s -> {
+                            s.node = Optional.of("node-1");
+                            s.nodeObject = Fact.known(OptionalLong.of(400));
+                        },
+                        "node-object",
+                        FAIL,
+                        "node-1 has aliyun/erdma: 400, and this machine 200",
+                        "is this machine"),
+                when(
+                        "unknown to the cluster",
+                        s -> {
+                            s.node = Optional.of("node-1");
+                            s.nodeObject = Fact.known(OptionalLong.empty());
+                        },
+                        "node-object",
+                        FAIL,
+                        "node-1 does not know aliyun/erdma"),
+                when(
+                        "nothing to give",
+                        s -> {
+                            s.node = Optional.of("node-1");
+                            s.nodeObject = Fact.known(OptionalLong.of(0));
+                            s.allocatable = Fact.known(Map.of());
+                        },
+                        "node-object",
+                        FAIL,
+                        "stay Pending"),
+                when(
+                        "no access",
+                        s -> {
+                            s.node = Optional.of("node-1");
+                            s.nodeObject = Fact.unknown("forbidden (403)");
+                        },
+                        "node-object",
+                        NOT_SEEN,
+                        "forbidden (403)",
+                        "KUBECONFIG"),
                 when("no pod", s -> {}, "pods", PASS, "no pod holds a share"),
                 when(
                         "one that uses its device",

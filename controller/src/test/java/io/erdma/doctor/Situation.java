@@ -40,6 +40,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.OptionalLong;
 
 /**
  * Facts to judge: a healthy node with one eRDMA device in RoCE-compatible mode on eth1, in which a test changes what it
@@ -78,6 +79,8 @@ final class Situation {
 
     Fact<Offer> offer = Fact.known(new Offer(200));
     Fact<Map<String, Integer>> allocatable = Fact.known(Map.of("erdma_0", 200));
+    Optional<String> node = Optional.empty();
+    Fact<OptionalLong> nodeObject = Fact.known(OptionalLong.of(200));
     Fact<UsageSnapshot> use = use(List.of());
 
     static Fact<UsageSnapshot> use(List<String> problems, UsageSnapshot.Finding... findings) {
@@ -95,7 +98,7 @@ final class Situation {
     Facts facts() {
         return new Facts(
                 new Vantage(side, "the test says so"),
-                new Wanted(mode, nodePorts, "aliyun/erdma"),
+                new Wanted(mode, nodePorts, "aliyun/erdma", node),
                 kernel,
                 functions,
                 devicesInstead.orElseGet(() -> Fact.known(new Devices(devices, Optional.empty(), rdmaCm))),
@@ -109,6 +112,7 @@ final class Situation {
                 agent,
                 offer,
                 allocatable,
+                nodeObject,
                 use);
     }
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.erdma.libc.Errno;
+import io.erdma.node.interfaces.FakeMetadata;
 import io.erdma.plugin.FakeKubelet;
 import io.erdma.proto.deviceplugin.v1beta1.ContainerAllocateResponse;
 import io.erdma.proto.deviceplugin.v1beta1.Device;
@@ -46,6 +47,7 @@ class AgentIT {
     private NodeFixture node;
     private FakeVerbs verbs;
     private FakeVerbs.Device erdma0;
+    private FakeMetadata metadata;
     private int port;
     private final List<AutoCloseable> open = new ArrayList<>();
 
@@ -56,6 +58,11 @@ class AgentIT {
         node = NodeFixture.lay(NodeFixture.ERDMA_IN_TREE_IWARP, Files.createDirectory(directory.resolve("node")));
         verbs = FakeVerbs.tree(directory.resolve("verbs"));
         erdma0 = verbs.device("erdma_0").uverbs("uverbs0").guid(GUID);
+        metadata = closing(FakeMetadata.start()
+                .value("mac", "00:16:3e:00:00:01")
+                .eni("00:16:3e:00:00:01", "10.9.0.2", "10.9.0.253")
+                .eni("00:16:3e:0a:00:01", "10.9.1.3", "10.9.1.253")
+                .eni("00:16:3e:0a:00:02", "10.9.2.3", "10.9.2.253"));
         try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             port = socket.getLocalPort();
         }
@@ -85,6 +92,7 @@ class AgentIT {
                 "--dev-root=" + node.dev(),
                 "--verbs-library=" + FakeVerbs.library(),
                 "--probe-address=127.0.0.1:" + port,
+                "--metadata-address=http://127.0.0.1:" + metadata.address().getPort(),
                 // The recorded interface is none of this machine's.
                 "--log-level=debug"));
         settings.addAll(List.of(more));

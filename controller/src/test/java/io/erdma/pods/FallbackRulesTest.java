@@ -17,9 +17,9 @@ import org.junit.jupiter.api.Test;
 class FallbackRulesTest {
     private static final Instant START = Instant.parse("2026-12-01T10:00:00Z");
     private static final Duration PATIENCE = Duration.ofMinutes(10);
-    private static final ProcessStatus PYTHON = new ProcessStatus("python", false, false);
-    private static final ProcessStatus STOPPED = new ProcessStatus("python", true, false);
-    private static final ProcessStatus PAUSE = new ProcessStatus("pause", false, false);
+    private static final ProcessStatus PYTHON = new ProcessStatus(9, "python", false, false);
+    private static final ProcessStatus STOPPED = new ProcessStatus(9, "python", true, false);
+    private static final ProcessStatus PAUSE = new ProcessStatus(9, "pause", false, false);
 
     private static Evidence evidence(List<ProcessStatus> processes, int queuePairs, OptionalInt contexts) {
         return new Evidence(Optional.empty(), processes, queuePairs, contexts, Optional.of(START), Optional.empty());

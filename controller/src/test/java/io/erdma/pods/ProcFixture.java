@@ -19,12 +19,17 @@ final class ProcFixture {
     }
 
     ProcFixture process(long pid, String program, String cgroup) {
+        directory(pid + "/fd");
+        return thread(pid, pid, program, cgroup);
+    }
+
+    /** One that procfs does not list but knows when asked. */
+    ProcFixture thread(long pid, long process, String program, String cgroup) {
         write(pid + "/cgroup", cgroup + "\n");
         write(
                 pid + "/status",
-                "Name:\t%s\nUmask:\t0022\nState:\tS (sleeping)\nPid:\t%d\nCapEff:\t00000000a80425fb\n"
-                        .formatted(program, pid));
-        directory(pid + "/fd");
+                "Name:\t%s\nUmask:\t0022\nState:\tS (sleeping)\nTgid:\t%d\nPid:\t%d\nCapEff:\t00000000a80425fb\n"
+                        .formatted(program, process, pid));
         return this;
     }
 
@@ -62,7 +67,11 @@ final class ProcFixture {
     }
 
     void end(long pid) {
-        try (var files = Files.walk(root.resolve(Long.toString(pid)))) {
+        remove(Long.toString(pid));
+    }
+
+    void remove(String path) {
+        try (var files = Files.walk(root.resolve(path))) {
             for (Path file : files.toList().reversed()) {
                 Files.delete(file);
             }

@@ -66,9 +66,9 @@ class ProcTreeTest {
 
     @Test
     void knowsAProgramByItsNameStateAndCapabilities() {
-        assertThat(tree.status(7)).contains(new ProcessStatus("python", false, false));
-        proc.write("7/status", "Name:\tpause\nState:\tT (stopped)\nCapEff:\t000001ffffffffff\n");
-        assertThat(tree.status(7)).contains(new ProcessStatus("pause", true, true));
+        assertThat(tree.status(7)).contains(new ProcessStatus(7, "python", false, false));
+        proc.write("7/status", "Name:\tpause\nTgid:\t5\nState:\tT (stopped)\nCapEff:\t000001ffffffffff\n");
+        assertThat(tree.status(7)).contains(new ProcessStatus(5, "pause", true, true));
         assertThat(tree.status(8)).isEmpty();
     }
 
@@ -122,7 +122,7 @@ class ProcTreeTest {
     @Property
     void survivesAnyText(@ForAll String text) {
         assertThatCode(() -> {
-                    ProcessStatus.parse(text);
+                    ProcessStatus.parse(1, text);
                     ProcessLimits.lockedMemory(text);
                 })
                 .doesNotThrowAnyException();

@@ -242,11 +242,36 @@ class UsageMonitorTest {
     }
 
     @Test
+    void givesWhatAThreadMadeToItsProcess() {
+        // Threads have numbers of their own, which /proc does not list.
+        proc.thread(5151, 51, "nccl", ProcFixture.cgroup(TRAIN));
+        objects = _ -> List.of(objects(Map.of(5151L, 3, 51L, 1), Optional.of(Map.of(5151L, 1))));
+        assertThat(look().processes())
+                .containsExactly(new ProcessUse("erdma_0", 51, "python", new Owner.Named(NAME), 4, OptionalInt.of(1)));
+        assertThat(verdict()).isEqualTo(new Uses(4));
+    }
+
+    @Test
+    void doesNotAccuseAPodWhoseThreadEndedBehindItsQueuePairs() throws IOException {
+        verdict();
+        // The kernel has forgotten who made these.
+        objects = _ -> List.of(new DeviceObjects("erdma_0", Map.of(), 8, Optional.of(Map.of()), 1));
+        clock.pass(PATIENCE);
+        proc.link("52/fd/9", "/dev/infiniband/uverbs1");
+        assertThat(verdict()).isEqualTo(new OnlyContext(1));
+        proc.remove("52/fd/9");
+        assertThat(verdict()).isInstanceOf(AsksOnly.class);
+        proc.remove("52/fd");
+        assertThat(verdict())
+                .isEqualTo(new NoVerdict("neither the kernel nor its processes tell whether it has a device open"));
+    }
+
+    @Test
     void judgesNobodyWhereNeitherContextsNorOpenDeviceNodesCanBeRead() throws IOException {
         objects = _ -> List.of(objects(Map.of(), Optional.empty()));
         verdict();
         clock.pass(PATIENCE);
-        Files.delete(proc.root().resolve("51/fd"));
+        proc.remove("51/fd");
         assertThat(verdict())
                 .isEqualTo(new NoVerdict("neither the kernel nor its processes tell whether it has a device open"));
     }

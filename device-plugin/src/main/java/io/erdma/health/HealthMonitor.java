@@ -640,6 +640,12 @@ public final class HealthMonitor implements AutoCloseable {
     }
 
     private static Thread closer(Runnable close) {
-        return Thread.ofPlatform().daemon().name("erdma-probe-close").start(close);
+        return Thread.ofPlatform().daemon().name("erdma-probe-close").start(() -> {
+            try {
+                close.run();
+            } catch (RuntimeException e) {
+                LOG.warn("cannot close a device's context; the end of the process does: " + e);
+            }
+        });
     }
 }

@@ -528,6 +528,23 @@ final class HealthMonitorTest extends MonitorScenario {
     }
 
     @Test
+    void aContextThatCannotBeClosedAtTheEndKeepsNoOtherOpen() throws IOException {
+        ScriptedNode.Device broken = node.add("erdma_0", 0);
+        node.add("erdma_1", 1);
+        HealthMonitor monitor = start(BY_EVENTS);
+        awaitHealthy("erdma_1");
+        awaitHealthy("erdma_0");
+        broken.fault = Optional.of("close broke");
+
+        monitor.close();
+
+        assertThat(node.closed).hasValue(1);
+        assertThat(logged).anyMatch(line -> line.contains("cannot close") && line.contains("close broke"));
+        broken.fault = Optional.empty();
+        node.closeContexts(broken);
+    }
+
+    @Test
     void aVanishedDeviceIsTakenFromTheListAndComesBack() throws IOException {
         node.add("erdma_0", 0);
         node.add("erdma_1", 1);

@@ -164,6 +164,11 @@ public final class ScriptedNode implements NodeSources {
         device.contexts.forEach(Context::hangUp);
     }
 
+    /** Closes what is left open. */
+    public synchronized void closeContexts(Device device) {
+        List.copyOf(device.contexts).forEach(Context::close);
+    }
+
     public synchronized void rename(String name, String newName) {
         Device former = devices.remove(name);
         Device latter = new Device(newName, former.index);

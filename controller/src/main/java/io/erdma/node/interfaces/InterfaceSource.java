@@ -1,5 +1,7 @@
 package io.erdma.node.interfaces;
 
+import io.erdma.device.AdvertisedDevices;
+import io.erdma.device.AdvertisementListener;
 import io.erdma.device.RdmaDevice;
 import io.erdma.log.Log;
 import io.erdma.node.kube.ClusterAccess;
@@ -12,18 +14,14 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Supplier;
 
 /**
  * Keeps current which interfaces and devices of the node are ours: those that it has, by rules, or those that its
  * ERdmaDevice object names. One thread owns all that is asked and known; nobody waits for it but who wants to, and a
  * service that does not answer delays nothing else. See DESIGN.md of this package.
  */
-public final class InterfaceSource implements AutoCloseable {
+public final class InterfaceSource implements AdvertisementListener, AutoCloseable {
     private static final Log LOG = Log.of(InterfaceSource.class);
-
-    /** Between looks at the found devices when nobody tells of a change. */
-    private static final Duration LOOK_ANYWAY = Duration.ofSeconds(30);
 
     private static final Duration AFTER_FAULT = Duration.ofSeconds(1);
     private static final Duration CLOSE_WITHIN = Duration.ofSeconds(1);
@@ -52,7 +50,6 @@ public final class InterfaceSource implements AutoCloseable {
         void publish(InterfacesStatus status);
     }
 
-    private final InterfacesListener listener;
     private final Kind kind;
     private final Thread thread;
     private final CountDownLatch decided = new CountDownLatch(1);
@@ -63,40 +60,34 @@ public final class InterfaceSource implements AutoCloseable {
 
     private volatile boolean stopping;
     private volatile InterfacesStatus status;
+    private volatile List<RdmaDevice> found = List.of();
+    /** Set by start, before the thread begins. */
+    private volatile InterfacesListener listener = (wanted, choice) -> {};
 
     // The thread's own.
     private Optional<String> fault = Optional.empty();
 
-    /**
-     * @param cluster how the cluster's API is reached, where it is
-     * @param found the devices that the node has now; asked on the source's thread
-     */
-    public InterfaceSource(
-            InterfaceSettings settings,
-            Optional<ClusterAccess> cluster,
-            Supplier<List<RdmaDevice>> found,
-            InterfacesListener listener) {
-        this(settings, cluster, found, listener, MetadataClient.Patience.STANDARD, ErdmaDeviceWatch.Pace.STANDARD);
+    /** @param cluster how the cluster's API is reached, where it is */
+    public InterfaceSource(InterfaceSettings settings, Optional<ClusterAccess> cluster) {
+        this(settings, cluster, MetadataClient.Patience.STANDARD, ErdmaDeviceWatch.Pace.STANDARD);
     }
 
     InterfaceSource(
             InterfaceSettings settings,
             Optional<ClusterAccess> cluster,
-            Supplier<List<RdmaDevice>> found,
-            InterfacesListener listener,
             MetadataClient.Patience patience,
             ErdmaDeviceWatch.Pace pace) {
-        this.listener = listener;
         var metadata = new MetadataFacts(new MetadataClient(settings.metadata(), patience));
         this.kind = settings.localDiscovery()
-                ? new LocalSource(settings, cluster, found, metadata)
+                ? new LocalSource(settings, cluster, () -> found, metadata)
                 : new ObjectSource(settings, cluster, metadata, this::wakeUp, pace);
         this.status = kind.initial();
         this.thread = Thread.ofPlatform().daemon().name("erdma-interfaces").unstarted(this::run);
     }
 
     /** Tells the listener what is known without asking anybody, then goes on in a thread of its own; once. */
-    public void start() {
+    public void start(InterfacesListener told) {
+        listener = told;
         logSource(status);
         if (status.decided()) {
             logOffered(status);
@@ -125,9 +116,15 @@ public final class InterfaceSource implements AutoCloseable {
         }
     }
 
-    /** Has the found devices looked at anew, soon. From any thread. */
-    public void devicesChanged() {
-        wakeUp();
+    /** Takes the devices that the node has now, whatever their health: local discovery looks after their interfaces. */
+    @Override
+    public void advertise(AdvertisedDevices devices, long observedNanos) {
+        List<RdmaDevice> now =
+                devices.devices().stream().map(AdvertisedDevices.Entry::device).toList();
+        if (!now.equals(found)) {
+            found = now;
+            wakeUp();
+        }
     }
 
     /** Ends within a second, also while nobody answers. */
@@ -178,7 +175,7 @@ public final class InterfaceSource implements AutoCloseable {
                 LOG.error("looking after the node's interfaces met a fault; it goes on", e);
             }
         }
-        pause(due.compareTo(LOOK_ANYWAY) > 0 ? LOOK_ANYWAY : due);
+        pause(due);
     }
 
     private void pause(Duration atMost) {

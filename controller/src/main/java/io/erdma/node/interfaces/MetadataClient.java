@@ -17,6 +17,7 @@ import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -116,7 +117,10 @@ final class MetadataClient implements Closeable {
         try {
             primary = Optional.of(mac("mac", required("mac", deadline)));
             Set<MacAddress> listed = listed(wanted, deadline);
-            for (MacAddress mac : wanted) {
+            List<MacAddress> inOrder = wanted.stream()
+                    .sorted(Comparator.comparingLong(MacAddress::value))
+                    .toList();
+            for (MacAddress mac : inOrder) {
                 if (!listed.contains(mac)) {
                     problems.add("the metadata service does not list an interface " + mac);
                     continue;
@@ -243,11 +247,9 @@ final class MetadataClient implements Closeable {
         Deadline moment = deadline.within(patience.missing());
         BackOff pauses = patience.pauses();
         boolean renewed = false;
-        int tries = 0;
         while (true) {
             IOException failure;
             boolean missing = false;
-            tries++;
             try {
                 HttpAnswer answer = ask("GET", VALUES + path, tokenHeader(deadline), deadline);
                 switch (answer.status()) {
@@ -256,7 +258,7 @@ final class MetadataClient implements Closeable {
                     }
                     case 401 -> {
                         if (renewed) {
-                            throw failed(path, "it refuses a new token as well (401)", tries, null);
+                            throw failed(path, "it refuses a new token as well (401)", null);
                         }
                         renewed = true;
                         token = Optional.empty();
@@ -265,7 +267,7 @@ final class MetadataClient implements Closeable {
                     case 404 -> missing = true;
                     default -> {
                         if (!worthATry(answer.status())) {
-                            throw failed(path, "it answered " + answer.status(), tries, null);
+                            throw failed(path, "it answered " + answer.status(), null);
                         }
                     }
                 }
@@ -279,16 +281,14 @@ final class MetadataClient implements Closeable {
                 if (missing) {
                     return Optional.empty();
                 }
-                throw failed(path, reason(failure), tries, failure);
+                throw failed(path, reason(failure), failure);
             }
         }
     }
 
-    private MetadataException failed(String path, String why, int tries, Throwable cause) {
+    private MetadataException failed(String path, String why, Throwable cause) {
         return new MetadataException(
-                "cannot read " + path + " from the metadata service at " + host() + ": " + why
-                        + (tries > 1 ? " (" + tries + " tries)" : ""),
-                cause);
+                "cannot read " + path + " from the metadata service at " + host() + ": " + why, cause);
     }
 
     private static String reason(IOException e) {

@@ -41,7 +41,7 @@ final class MetadataFacts implements Closeable {
     MetadataReading known(Set<MacAddress> macs) {
         Map<MacAddress, InterfaceFacts> facts = new HashMap<>(known);
         facts.keySet().retainAll(macs);
-        return new MetadataReading(primary, facts, macs.equals(asked) ? problems : List.of());
+        return new MetadataReading(primary, facts, macs.isEmpty() ? List.of() : problems);
     }
 
     /** The same after asking, if that is due. */

@@ -5,6 +5,7 @@ import io.erdma.log.Quote;
 import io.fabric8.kubernetes.api.model.KubernetesResourceList;
 import io.fabric8.kubernetes.api.model.ListOptionsBuilder;
 import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -18,6 +19,7 @@ import java.net.http.HttpClient;
 import java.nio.file.FileSystemException;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.OptionalLong;
 
 /**
  * The little that a node needs of the cluster's API. It is the one place that brings in the Kubernetes client, which is
@@ -91,6 +93,28 @@ public final class ClusterClient implements Closeable {
                         "there is no Node object " + node + "; name the right one with --node-name", null);
             }
             return Optional.ofNullable(object.getSpec().getProviderID()).filter(id -> !id.isEmpty());
+        } catch (KubernetesClientException e) {
+            throw failed("read the Node object " + node, "get on nodes", e);
+        }
+    }
+
+    /**
+     * How much of an extended resource pods can get on a node, whoever has it now.
+     *
+     * @return empty when its Node object does not know the resource
+     */
+    public OptionalLong allocatable(String node, String resource) throws ClusterException {
+        try {
+            Node object = client.nodes().withName(node).get();
+            if (object == null) {
+                throw new ClusterException("there is no Node object " + node, null);
+            }
+            Quantity quantity = object.getStatus() == null || object.getStatus().getAllocatable() == null
+                    ? null
+                    : object.getStatus().getAllocatable().get(resource);
+            return quantity == null
+                    ? OptionalLong.empty()
+                    : OptionalLong.of(quantity.getNumericalAmount().longValue());
         } catch (KubernetesClientException e) {
             throw failed("read the Node object " + node, "get on nodes", e);
         }

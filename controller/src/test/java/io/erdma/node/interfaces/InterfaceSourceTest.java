@@ -1,9 +1,12 @@
 package io.erdma.node.interfaces;
 
+import static io.erdma.node.interfaces.Devices.device;
 import static io.erdma.node.interfaces.Devices.erdma;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.erdma.device.AdvertisedDevices;
+import io.erdma.device.DeviceHealth;
 import io.erdma.device.RdmaDevice;
 import io.erdma.health.DeviceChoice;
 import io.erdma.netlink.IpPrefix;
@@ -17,15 +20,16 @@ import io.erdma.node.net.WantedInterfaces;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.logging.Handler;
 import java.util.logging.Level;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -55,8 +59,6 @@ class InterfaceSourceTest {
     private record Told(WantedInterfaces wanted, DeviceChoice choice) {}
 
     private final List<Told> told = new CopyOnWriteArrayList<>();
-    private final List<RdmaDevice> found = new CopyOnWriteArrayList<>();
-    private final AtomicInteger looks = new AtomicInteger();
     private final List<String> warnings = new CopyOnWriteArrayList<>();
     private final Logger logger = Logger.getLogger("io.erdma.node.interfaces");
     private final Handler recorder = new Handler() {
@@ -106,18 +108,21 @@ class InterfaceSourceTest {
     }
 
     private InterfaceSource run(InterfaceSettings settings, Optional<ClusterAccess> cluster) {
-        source = Optional.of(new InterfaceSource(
-                settings,
-                cluster,
-                () -> {
-                    looks.incrementAndGet();
-                    return found;
-                },
-                (wanted, choice) -> told.add(new Told(wanted, choice)),
-                PATIENCE,
-                PACE));
-        source.get().start();
+        source = Optional.of(new InterfaceSource(settings, cluster, PATIENCE, PACE));
+        source.get().start((wanted, choice) -> told.add(new Told(wanted, choice)));
         return source.get();
+    }
+
+    private void find(RdmaDevice... devices) {
+        source.orElseThrow()
+                .advertise(
+                        new AdvertisedDevices(
+                                Stream.of(devices)
+                                        .map(device -> new AdvertisedDevices.Entry(
+                                                device, new DeviceHealth.Unhealthy("its link is down", Instant.EPOCH)))
+                                        .toList(),
+                                Optional.empty()),
+                        System.nanoTime());
     }
 
     private Optional<ClusterAccess> cluster() throws IOException {
@@ -167,13 +172,14 @@ class InterfaceSourceTest {
     }
 
     @Test
-    void asksNobodyWhileTheNodeHasNoDevices() throws IOException {
-        InterfaceSource running = run(local("i-* erdma_*"), cluster());
-        running.devicesChanged();
+    void asksNobodyWhileThereIsNoInterfaceToLookAfter() throws IOException {
+        InterfaceSource running = run(local("i-* erdma_0/odd"), cluster());
+        find(ERDMA_1, device("odd").guid("0001:0203:0405:0607").build());
 
-        await().atMost(SOON).until(() -> looks.get() >= 2);
-        running.close();
-
+        await().atMost(SOON)
+                .until(() -> running.status()
+                        .problems()
+                        .equals(List.of("odd: its MAC address is not known, so its interface is left as it is")));
         assertThat(metadata.requests()).isEmpty();
         assertThat(api.requests()).isEmpty();
     }
@@ -181,9 +187,8 @@ class InterfaceSourceTest {
     /** P04, R09. */
     @Test
     void looksAfterInterfacesOfDevicesThatTheDriverBringsLater() {
-        InterfaceSource running = run(local(""), Optional.empty());
-        found.addAll(List.of(ERDMA_0, ERDMA_1));
-        running.devicesChanged();
+        run(local(""), Optional.empty());
+        find(ERDMA_0, ERDMA_1);
 
         await().atMost(SOON).until(() -> !wanted().isEmpty());
         assertThat(told.getLast().wanted())
@@ -199,8 +204,8 @@ class InterfaceSourceTest {
 
     @Test
     void changesTheMtuOfLocalInterfacesOnlyWhenItWasGiven() {
-        found.add(ERDMA_1);
         run(new InterfaceSettings(true, ExposedRules.NONE, "node-a", metadata.address(), 8500, true), Optional.empty());
+        find(ERDMA_1);
 
         await().atMost(SOON).until(() -> !wanted().isEmpty());
         assertThat(told.getLast().wanted().secondary().getFirst().mtu()).hasValue(8500);
@@ -247,9 +252,9 @@ class InterfaceSourceTest {
 
     @Test
     void aMetadataServiceThatHangsDelaysNoDecision() {
-        found.add(ERDMA_1);
         metadata.next("mac", metadata.hanging());
         InterfaceSource running = run(local("i-* erdma_1"), Optional.empty());
+        find(ERDMA_1);
 
         assertThat(running.awaitDecision(Duration.ZERO)).isTrue();
         assertThat(offered()).containsExactly("erdma_1");
@@ -260,8 +265,8 @@ class InterfaceSourceTest {
     @Test
     void reportsOneBadInterfaceAndGoesOnWithTheOthers() {
         RdmaDevice unlisted = erdma("erdma_2", "00:16:3e:00:00:09");
-        found.addAll(List.of(ERDMA_1, unlisted));
         InterfaceSource running = run(local(""), Optional.empty());
+        find(ERDMA_1, unlisted);
 
         await().atMost(SOON).until(() -> wanted().equals(List.of(MacAddress.parse(SECOND))));
         await().atMost(SOON)

@@ -36,6 +36,8 @@ class LocalDiscoveryMemoryTest {
                     .redirectErrorStream(true)
                     .redirectOutput(output.toFile());
             builder.environment().put("KUBERNETES_SERVICE_HOST", "10.0.0.1");
+            // Nobody is there: what went through it would be lost.
+            builder.environment().put("http_proxy", "http://127.0.0.1:1");
             Process process = builder.start();
             boolean ended = process.waitFor(60, TimeUnit.SECONDS);
             process.destroyForcibly();

@@ -1,12 +1,16 @@
 package io.erdma.node.interfaces;
 
+import io.erdma.device.AdvertisedDevices;
+import io.erdma.device.DeviceHealth;
 import io.erdma.health.DeviceChoice;
 import io.erdma.node.kube.ClusterAccess;
 import io.erdma.node.net.WantedInterfaces;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 
 /** Local discovery as an agent with default settings runs it, until it has found its interface. */
@@ -23,9 +27,11 @@ final class LocalDiscoveryProgram {
         };
         var settings = new InterfaceSettings(true, ExposedRules.NONE, "node-a", metadata, 8500, false);
         var cluster = ClusterAccess.find(System.getenv(), Path.of(args[1]));
-        try (var source = new InterfaceSource(
-                settings, cluster, () -> List.of(Devices.erdma("erdma_1", "00:16:3e:00:00:02")), listener)) {
-            source.start();
+        var device = new AdvertisedDevices.Entry(
+                Devices.erdma("erdma_1", "00:16:3e:00:00:02"), new DeviceHealth.Healthy(Instant.EPOCH));
+        try (var source = new InterfaceSource(settings, cluster)) {
+            source.start(listener);
+            source.advertise(new AdvertisedDevices(List.of(device), Optional.empty()), System.nanoTime());
             found.await();
         }
     }

@@ -45,6 +45,7 @@ public final class FakeApiServer implements AutoCloseable {
     private String body = "";
 
     private volatile Optional<String> providerId = Optional.empty();
+    private volatile String status = "";
     private volatile int failure;
     private volatile boolean hanging;
 
@@ -108,6 +109,11 @@ public final class FakeApiServer implements AutoCloseable {
 
     public void node(String id) {
         providerId = Optional.of(id);
+    }
+
+    /** @param quantity as the API writes it, for example 400 or 1k */
+    public void allocatable(String resource, String quantity) {
+        status = ",\"status\":{\"allocatable\":{\"" + resource + "\":\"" + quantity + "\"}}";
     }
 
     /** Writes the object: what stands behind its metadata, as JSON. */
@@ -190,7 +196,7 @@ public final class FakeApiServer implements AutoCloseable {
                         exchange,
                         200,
                         "{\"kind\":\"Node\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"node-a\"},\"spec\":{\"providerID\":\""
-                                + providerId.get() + "\"}}");
+                                + providerId.get() + "\"}" + status + "}");
             } else if (path.equals(OBJECTS) && !query.contains("fieldSelector=metadata.name=node-a")) {
                 send(exchange, 400, "{\"kind\":\"Status\",\"code\":400,\"message\":\"only of one node\"}");
             } else if (path.equals(OBJECTS) && query.contains("watch=true")) {

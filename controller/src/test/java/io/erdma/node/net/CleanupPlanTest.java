@@ -82,4 +82,12 @@ class CleanupPlanTest {
                 IpPrefix.parse("10.9.0.0/24"), link(1), addressOf(1).address(), InterfacePlan.PROTOCOL, 200));
         assertThat(described(cleanup())).singleElement().asString().startsWith("delete route 10.9.0.0/24 dev eth1");
     }
+
+    @Test
+    void takesNoAddressForOursOnANodeWhereWeNeverWere() {
+        node.up(link(1));
+        node.address(link(1), "10.9.0.3/24", 0);
+        node.add(Route.via(GATEWAY, TestNode.ANYWHERE, link(1), addressOf(1).address(), Route.PROTOCOL_STATIC, 300));
+        assertThat(cleanup()).isEqualTo(Plan.NONE);
+    }
 }
