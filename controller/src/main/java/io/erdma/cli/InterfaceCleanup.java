@@ -1,5 +1,6 @@
 package io.erdma.cli;
 
+import io.erdma.libc.Errno;
 import io.erdma.node.net.CleanupPlan;
 import io.erdma.node.net.InterfaceConfigurer;
 import io.erdma.node.net.Note;
@@ -22,8 +23,16 @@ final class InterfaceCleanup implements NetworkCleanup {
                     removed,
                     Stream.concat(
                                     plan.notes().stream().map(Note::toString),
-                                    outcome.failures().stream().map(InterfaceConfigurer.Failure::message))
+                                    outcome.failures().stream().map(InterfaceCleanup::describe))
                             .toList());
         }
+    }
+
+    private static String describe(InterfaceConfigurer.Failure failure) {
+        if (failure.errno() != Errno.EPERM && failure.errno() != Errno.EACCES) {
+            return failure.message();
+        }
+        return "cannot " + failure.change().describe() + ": the kernel answered " + Errno.describe(failure.errno())
+                + ". Run this as root with CAP_NET_ADMIN, in the host's network namespace.";
     }
 }

@@ -8,6 +8,7 @@ import io.erdma.doctor.Facts.Libraries;
 import io.erdma.doctor.Facts.PciFunction;
 import io.erdma.node.driver.DriverMode;
 import io.erdma.verbs.NodeType;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -21,6 +22,8 @@ final class DriverChecks {
 
     /** The first rdma-core with the erdma provider. */
     private static final int FIRST_WITH_PROVIDER = 43;
+
+    private static final int MOST_USERS = 10;
 
     private static final Pattern LIBRARY_VERSION = Pattern.compile("[0-9]+\\.[0-9]+\\.([0-9]{1,4})(?:\\..*)?");
 
@@ -145,7 +148,8 @@ final class DriverChecks {
         String inForce = (roceLike.get() ? "RoCE-compatible" : "iWARP") + " (" + source + ")";
         Optional<DriverMode> wanted = facts.wanted().mode();
         if (wanted.isPresent() && wanted.get().compatMode() != roceLike.get()) {
-            return List.of(notInForce(inForce, wanted.get(), parameter.isPresent()));
+            return List.of(
+                    notInForce(inForce, wanted.get(), parameter.isPresent()).because(users(facts)));
         }
         String asWanted = wanted.map(mode -> ", as '" + mode + "' wants").orElse("");
         if (roceLike.get()) {
@@ -165,6 +169,19 @@ final class DriverChecks {
                                                 ? "this machine has NVIDIA's driver, so that training is likely"
                                                 : "NCCL variables are set here")
                         : Finding.pass(consequence));
+    }
+
+    /** Who keeps the module from being unloaded, as far as that is known. */
+    private static List<String> users(Facts facts) {
+        List<String> users = new ArrayList<>();
+        facts.use().content().ifPresent(use -> {
+            use.shares()
+                    .forEach(hold -> users.add(hold.container() + " holds " + hold.shares() + " of " + hold.device()));
+            use.processes()
+                    .forEach(process -> users.add("process " + process.pid() + " (" + process.program() + ") has "
+                            + process.device() + " open"));
+        });
+        return users.subList(0, Math.min(MOST_USERS, users.size()));
     }
 
     private static Finding notInForce(String inForce, DriverMode wanted, boolean switchable) {

@@ -22,6 +22,7 @@ import io.erdma.plugin.DeviceStream;
 import io.erdma.plugin.KubeletSession;
 import io.erdma.plugin.UnixTransport;
 import io.erdma.pods.PodShares;
+import io.erdma.pods.UsageMonitor;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.time.Clock;
@@ -94,16 +95,9 @@ final class Agent implements AutoCloseable {
                 new DevicePluginService(config.plugin(), stream, path -> Files.exists(paths.here(path)), cdi, metrics);
         var transport = opened("gRPC", UnixTransport.open());
         var session = new KubeletSession(config.session(), transport, service, metrics, inotifyShortage);
-        var driver = opened(
-                "driver",
-                DriverKeeper.of(
-                        config.driver(),
-                        paths,
-                        new PodShares(
-                                transport,
-                                config.session().kubeletRoot(),
-                                config.session().resource()),
-                        DeviceHold.of(monitor)));
+        var shares = new PodShares(
+                transport, config.session().kubeletRoot(), config.session().resource());
+        var driver = opened("driver", DriverKeeper.of(config.driver(), paths, shares, DeviceHold.of(monitor)));
         metrics.watchHealthLoop(monitor::age);
         metrics.watchDriver(driver::status);
         metrics.watchInterfaces(network::status);
@@ -133,6 +127,11 @@ final class Agent implements AutoCloseable {
         opened("kubelet session", session);
         // After the registration, which pods wait for; a mode to be switched waits for pods.
         driver.start();
+        config.usage().ifPresent(usage -> {
+            var watch = UsageMonitor.of(usage, paths, shares, stream::latest, metrics.podUsage());
+            watch.start();
+            opened("pods' use of devices", watch);
+        });
         metrics.watchProcess();
     }
 

@@ -12,6 +12,7 @@ import io.erdma.node.log.LogLevel;
 import io.erdma.node.net.RouteSettings;
 import io.erdma.plugin.PluginSettings;
 import io.erdma.plugin.SessionSettings;
+import io.erdma.pods.UsageMonitor;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,6 +23,7 @@ import java.util.Optional;
  *
  * @param cluster how the cluster's API is reached; absent outside of one
  * @param probeAddress absent: no HTTP server
+ * @param usage absent: nobody looks who uses the devices
  * @param choices every setting with its value in text and where that came from, in the table's order
  * @param notes what the operator should know about accepted settings that do nothing here
  */
@@ -37,6 +39,7 @@ public record AgentConfig(
         String verbsLibrary,
         DriverSettings driver,
         Optional<InetSocketAddress> probeAddress,
+        Optional<UsageMonitor.Settings> usage,
         LogFormat logFormat,
         LogLevel logLevel,
         List<Choice> choices,

@@ -13,6 +13,7 @@ import io.erdma.node.kube.ClusterAccess;
 import io.erdma.node.net.RouteSettings;
 import io.erdma.plugin.PluginSettings;
 import io.erdma.plugin.SessionSettings;
+import io.erdma.pods.UsageMonitor;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -310,6 +311,7 @@ public final class AgentConfigReader {
                 one(Settings.VERBS_LIBRARY),
                 driver(),
                 one(Settings.PROBE_ADDRESS),
+                usage(),
                 one(Settings.LOG_FORMAT),
                 one(Settings.LOG_LEVEL),
                 choices,
@@ -375,6 +377,15 @@ public final class AgentConfigReader {
         }
         return new DriverSettings(
                 one(Settings.PREFER_DRIVER), true, Optional.of(InstallerSettings.of(url, version, sha256)));
+    }
+
+    private Optional<UsageMonitor.Settings> usage() {
+        return one(Settings.POD_METRICS)
+                ? Optional.of(new UsageMonitor.Settings(
+                        UsageMonitor.Settings.STANDARD.period(),
+                        one(Settings.FALLBACK_AFTER),
+                        one(Settings.ALLOCATE_ALL_DEVICES)))
+                : Optional.empty();
     }
 
     private InterfaceSettings interfaces() {

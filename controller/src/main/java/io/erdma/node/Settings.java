@@ -85,6 +85,15 @@ final class Settings {
             ":9470",
             Parsers::listenAddress,
             "Where /healthz, /readyz, /metrics and /loglevel answer; empty turns them off.");
+    static final Setting<Boolean> POD_METRICS = flag(
+            "pod-metrics",
+            "Look every 30 s which pods use the devices, show it in /metrics, and log those that asked for eRDMA and do not use it; needs hostPID.");
+    static final Setting<Duration> FALLBACK_AFTER = value(
+            "fallback-after",
+            "DURATION",
+            "10m",
+            Parsers.duration(Duration.ofSeconds(30), Duration.ofHours(24)),
+            "How long a container may hold a share before it is expected to use it.");
     static final Setting<LogFormat> LOG_FORMAT =
             value("log-format", "FORMAT", "text", Parsers.oneOf("format", LogFormat.class), "text or json.");
     static final Setting<LogLevel> LOG_LEVEL = value(
@@ -195,6 +204,8 @@ final class Settings {
             HEALTH_INTERVAL,
             RESCAN_INTERVAL,
             PROBE_ADDRESS,
+            POD_METRICS,
+            FALLBACK_AFTER,
             LOG_FORMAT,
             LOG_LEVEL,
             PREFER_DRIVER,

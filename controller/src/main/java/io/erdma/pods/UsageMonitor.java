@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.erdma.device.AdvertisedDevices;
 import io.erdma.device.RdmaCmUse;
+import io.erdma.inventory.NodePaths;
 import io.erdma.log.Log;
 import io.erdma.log.Log.Field;
 import io.erdma.pods.FallbackCauses.NodeState;
@@ -12,6 +13,8 @@ import io.erdma.pods.FallbackVerdict.AsksOnly;
 import io.erdma.pods.FallbackVerdict.Uses;
 import io.erdma.pods.PodShares.Holder;
 import io.erdma.pods.UsageSnapshot.Finding;
+import io.erdma.sysfs.SysfsTree;
+import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -86,13 +89,29 @@ public final class UsageMonitor implements AutoCloseable {
         this.listener = requireNonNull(listener, "listener is null");
     }
 
+    /** The watch of this machine, not started yet. */
+    public static UsageMonitor of(
+            Settings settings,
+            NodePaths paths,
+            PodShares shares,
+            Supplier<AdvertisedDevices> offered,
+            Consumer<UsageSnapshot> listener) {
+        var reader = new UsageReader(
+                NetlinkObjects::list,
+                new ProcTree(Path.of("/proc")),
+                new SysfsTree(paths.sys()),
+                new PodLogs(Path.of("/var/log")),
+                shares::list);
+        return new UsageMonitor(reader, offered, settings, Clock.systemUTC(), listener);
+    }
+
     /** Without the host's pid namespace there is nothing to see, so nothing is started. */
     public void start() {
         if (reader.processes().seesAllProcesses()) {
             thread.start();
         } else {
             LOG.info("use of devices by pods is not watched: the agent is not in the host's pid namespace"
-                    + " (values.yaml: agent.hostPID)");
+                    + "; set hostPID: true in the agent's pod");
         }
     }
 

@@ -4,7 +4,9 @@ import io.erdma.lab.AgentProcess;
 import io.erdma.lab.Await;
 import io.erdma.lab.Command;
 import io.erdma.lab.Node;
+import io.erdma.lab.PodList;
 import io.erdma.lab.Roce;
+import io.erdma.lab.VSwitch;
 import io.erdma.plugin.FakeKubelet;
 import io.erdma.proto.deviceplugin.v1beta1.ContainerAllocateResponse;
 import java.io.IOException;
@@ -60,18 +62,23 @@ public final class Demo {
     }
 
     private void tell() throws IOException {
-        devices();
-        try (AgentProcess agent = start()) {
-            allocation();
-            linkDown(agent);
-            linkUp();
-            kubeletRestart();
-            stop(agent);
+        try (VSwitch vSwitch = VSwitch.lay()) {
+            devices();
+            List<String> routes = routes("eth0 is the node's own interface");
+            List<String> ways = VSwitch.ways();
+            try (AgentProcess agent = start(vSwitch)) {
+                interfaces(ways);
+                allocation();
+                linkDown(agent, ways);
+                kubeletRestart();
+                stop(agent);
+            }
+            cleanup(routes);
         }
     }
 
     private void devices() {
-        title("The node has two RDMA devices, as ibv_devinfo shows them");
+        title("The node has two RDMA devices, as ibv_devinfo shows them; their cards are down and have no address");
         Command.Result stock = Command.check("ibv_devinfo");
         String device = "";
         String guid = "";
@@ -90,9 +97,16 @@ public final class Demo {
         say("`erdma devinfo` prints the same %d lines".formatted(ours.lines().size()));
     }
 
-    private AgentProcess start() {
+    private List<String> routes(String what) {
+        List<String> routes = VSwitch.routes();
+        say("$ ip route   # " + what);
+        routes.forEach(route -> say("  " + route));
+        return routes;
+    }
+
+    private AgentProcess start(VSwitch vSwitch) {
         title("The agent starts and registers with the kubelet");
-        AgentProcess agent = node.startAgent("agent.log", node.agentCommand(List.of()));
+        AgentProcess agent = node.startAgent("agent.log", node.agentCommand(List.of(vSwitch.agentOption())));
         try {
             FakeKubelet.Registration registration = kubelet.awaitRegistration(1, Node.PATIENCE);
             say("%s registered from %s, %d ms after exec"
@@ -100,14 +114,30 @@ public final class Demo {
                             registration.request().getResourceName(),
                             registration.request().getEndpoint(),
                             millis(registration.arrivedNanos() - agent.startedNanos())));
-            node.awaitShares(0, BOTH);
-            say("the kubelet has %s: %d   (200 shares of each device)"
-                    .formatted(RESOURCE, kubelet.allocatable(RESOURCE)));
+            FakeKubelet.Message healthy = node.awaitShares(0, BOTH);
+            say("the kubelet has %s: %d (200 shares of each device) after %d ms: the agent set both links up"
+                    .formatted(
+                            RESOURCE,
+                            kubelet.allocatable(RESOURCE),
+                            millis(healthy.arrivedNanos() - agent.startedNanos())));
             return agent;
         } catch (AssertionError e) {
             agent.close();
             throw e;
         }
+    }
+
+    private void interfaces(List<String> ways) {
+        title("The agent has set up what the metadata service told of the cards, beside an unharmed primary");
+        Await.until(
+                "the routes are there", Node.PATIENCE, () -> VSwitch.routes().equals(VSwitch.routesSetUp()));
+        routes("those of protocol 217 are the agent's");
+        requireSameWays(ways);
+        say("and `ip route get` answers as before: " + ways.getLast());
+    }
+
+    private static void requireSameWays(List<String> before) {
+        require(VSwitch.ways().equals(before), "traffic goes " + VSwitch.ways() + " instead of " + before);
     }
 
     private void allocation() {
@@ -131,34 +161,26 @@ public final class Demo {
                 device + " is " + uverbs + ", which was not granted");
     }
 
-    private void linkDown(AgentProcess agent) {
-        title("The link of erdma_0 goes down");
+    private void linkDown(AgentProcess agent, List<String> ways) {
+        title("Somebody sets the link of erdma_0 down");
         quiet();
-        long took = change(false, Map.of("erdma_0", 0, "erdma_1", 200));
+        int from = kubelet.messages().size();
+        say("$ ip link set %s down".formatted(Roce.netdevOf("erdma_0")));
+        long start = System.nanoTime();
+        Roce.setLink("erdma_0", false);
+        long down = node.awaitShares(from, Map.of("erdma_0", 0, "erdma_1", 200)).arrivedNanos();
         say("erdma_0: 200 shares Unhealthy, erdma_1: 200 Healthy; the kubelet knows %d ms after `ip` was started"
-                .formatted(took));
-        Await.until(
-                "the agent logs the change", Node.PATIENCE, () -> reason(agent).isPresent());
+                .formatted(millis(down - start)));
+        long up = node.awaitShares(from + 1, BOTH).arrivedNanos();
         say("the agent's log: %s".formatted(reason(agent).orElseThrow()));
+        say("the agent set the link up again: 400 shares Healthy after %d ms".formatted(millis(up - start)));
+        Await.until("the routes are back", Node.PATIENCE, () -> VSwitch.routes().equals(VSwitch.routesSetUp()));
+        requireSameWays(ways);
+        say("its routes are back, the primary's are as they were");
     }
 
     private static Optional<String> reason(AgentProcess agent) {
         return agent.logLine("erdma_0", "unhealthy");
-    }
-
-    private void linkUp() {
-        title("The link comes back");
-        quiet();
-        long took = change(true, BOTH);
-        say("%d shares Healthy again; the kubelet knows %d ms after `ip` was started".formatted(400, took));
-    }
-
-    private long change(boolean up, Map<String, Integer> expected) {
-        int from = kubelet.messages().size();
-        say("$ ip link set %s %s".formatted(Roce.netdevOf("erdma_0"), up ? "up" : "down"));
-        long start = System.nanoTime();
-        Roce.setLink("erdma_0", up);
-        return millis(node.awaitShares(from, expected).arrivedNanos() - start);
     }
 
     private void kubeletRestart() throws IOException {
@@ -184,7 +206,24 @@ public final class Demo {
                     .toList();
             require(left.isEmpty(), "the agent left behind " + left);
         }
-        say("ended after %d ms, its socket is gone".formatted(exit.took().toMillis()));
+        require(VSwitch.routes().equals(VSwitch.routesSetUp()), "the routes are " + VSwitch.routes());
+        say("ended after %d ms, its socket is gone; interfaces and routes stay, for the pods that run"
+                .formatted(exit.took().toMillis()));
+    }
+
+    private void cleanup(List<String> before) throws IOException {
+        title("No pod holds a share any more: `erdma cleanup`");
+        Command.Result result;
+        PodList pods = new PodList(node.kubeletRoot());
+        try {
+            result = Command.run(node.cleanupCommand());
+        } finally {
+            pods.close();
+        }
+        require(result.code() == 0, "cleanup ended with " + result.code() + ": " + result.out() + result.err());
+        require(VSwitch.routes().equals(before), "the routes are " + VSwitch.routes() + " instead of " + before);
+        say("%d routes and addresses are removed; `ip route` is as in the beginning"
+                .formatted(result.lines().size()));
     }
 
     private void title(String text) {

@@ -751,6 +751,15 @@ class ChecksTest {
     }
 
     @Test
+    void namesWhoKeepsTheDriverInTheOtherMode() {
+        Situation situation = new Situation();
+        situation.mode = Optional.of(DriverMode.DEFAULT);
+        situation.use = Situation.use(List.of(), container("train-0", new FallbackVerdict.Uses(1)));
+        assertThat(situation.only("driver-mode").evidence())
+                .containsExactly("default/train-0/pytorch holds 1 of erdma_0");
+    }
+
+    @Test
     void namesAVariableThatItDoesNotKnowWithoutItsValue() {
         Situation situation = new Situation();
         situation.nccl.put("NCCL_SOMETHING_OF_A_PLUGIN", "hunter2");

@@ -17,6 +17,9 @@ public final class AgentProcess implements AutoCloseable {
     /** How a process ended after it was asked to. */
     public record Exit(int code, Duration took) {}
 
+    /** Where nobody listens: an agent under test must ask no service about the machine that it runs on. */
+    private static final String NO_METADATA = "http://127.0.0.1:1";
+
     private final Process process;
     private final Path log;
     private final long startedNanos;
@@ -37,6 +40,7 @@ public final class AgentProcess implements AutoCloseable {
                     .redirectOutput(log.toFile());
             // What configures the machine's own agent, if there is one, must not reach this one.
             builder.environment().keySet().removeIf(name -> name.startsWith("ERDMA_"));
+            builder.environment().put("ERDMA_METADATA_ADDRESS", NO_METADATA);
             builder.environment().putAll(environment);
             long started = System.nanoTime();
             return new AgentProcess(builder.start(), log, started);

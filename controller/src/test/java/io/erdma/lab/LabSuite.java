@@ -128,6 +128,10 @@ public final class LabSuite {
                 "offersTheDevicesAgainWhenAllRdmaModulesWereUnloadedAndLoadedAgain",
                 this::returnsWhenAllRdmaModulesAreLoadedAgain);
 
+        if (only.isEmpty() || only.get().matcher("interfaces").find()) {
+            interfaces();
+        }
+
         try (DriverPromises driver = new DriverPromises(node)) {
             check("driverIsLoadedInThePreferredModeWhereItIsMissing", driver::loadsTheDriver);
             check("driverSwitchesFromDefaultToCompatToOfedAndBack", driver::switchesModes);
@@ -146,6 +150,21 @@ public final class LabSuite {
         }
 
         check("devinfoAgreesAfterAllThis", this::devinfoAgrees);
+    }
+
+    private void interfaces() throws IOException {
+        endAgent();
+        try (InterfacePromises interfaces = new InterfacePromises(node)) {
+            int from = node.kubelet().messages().size();
+            AgentProcess agent = start(interfaces.options());
+            check("interfacesAreSetUpBesideAnUnharmedPrimary", () -> interfaces.setsThemUp(from));
+            pause(QUIET);
+            check("interfaceThatSomebodySetsDownIsBroughtUpAgain", interfaces::bringsALinkUpAgain);
+            check("interfacesStayWhenTheAgentEnds", () -> interfaces.staysWhenTheAgentEnds(agent));
+            check("interfacesAreLeftByACleanupThatMayNotChangeThem", interfaces::isLeftByACleanupWithoutTheRight);
+            check("interfacesAreGivenBackByCleanup", interfaces::isRemovedByCleanup);
+            endAgent();
+        }
     }
 
     private void check(String name, Promise promise) {

@@ -61,6 +61,14 @@ public final class Node implements AutoCloseable {
         return command;
     }
 
+    public List<String> cleanupCommand() {
+        return List.of(
+                launcher.toString(),
+                "cleanup",
+                "--kubelet-root-dir=" + kubeletRoot,
+                "--cdi-dir=" + kubeletRoot.resolve("cdi"));
+    }
+
     public AgentProcess startAgent(String logName, List<String> command) {
         return AgentProcess.start(command, out.resolve(logName), Map.of());
     }

@@ -21,6 +21,9 @@ final class AgentProcess implements AutoCloseable {
     static final Path DIST =
             Path.of(System.getProperty("erdma.dist", "target/erdma")).toAbsolutePath();
 
+    /** Where nobody listens: an agent under test must ask no service about the machine that it runs on. */
+    private static final String NO_METADATA = "http://127.0.0.1:1";
+
     private final Process process;
     private final Path log;
 
@@ -43,6 +46,7 @@ final class AgentProcess implements AutoCloseable {
         ProcessBuilder builder =
                 new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile());
         builder.environment().keySet().removeIf(name -> name.startsWith("ERDMA_"));
+        builder.environment().put("ERDMA_METADATA_ADDRESS", NO_METADATA);
         builder.environment().putAll(environment);
         return new AgentProcess(builder.start(), log);
     }

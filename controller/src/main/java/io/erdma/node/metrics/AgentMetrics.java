@@ -7,6 +7,7 @@ import io.erdma.node.driver.ModeInForce;
 import io.erdma.node.net.KeeperStatus;
 import io.erdma.node.net.Note;
 import io.erdma.plugin.PluginObserver;
+import io.erdma.pods.UsageSnapshot;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
@@ -21,6 +22,7 @@ import java.time.Instant;
 import java.util.Arrays;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.function.ToDoubleFunction;
 
@@ -144,6 +146,11 @@ public final class AgentMetrics implements PluginObserver, AdvertisementListener
                         "erdma.interface.repairs", status, now -> now.get().repairs())
                 .description("How often something was set right that somebody else had undone")
                 .register(registry);
+    }
+
+    /** Takes who uses the devices, and shows it by pod. */
+    public Consumer<UsageSnapshot> podUsage() {
+        return UsageMetrics.in(registry);
     }
 
     /** Adds the process's own numbers; apart from the constructor, so that the registration need not wait for it. */

@@ -74,6 +74,7 @@ public final class InterfacePlan {
     private final WantedInterfaces wanted;
     private final long routeMetric;
     private final Set<Integer> primary;
+    private final Set<InetAddress> taken = new HashSet<>();
     private final List<Note> notes = new ArrayList<>();
     private final List<NetChange> changes = new ArrayList<>();
 
@@ -245,8 +246,42 @@ public final class InterfacePlan {
         } else if (address.get().length() == 0) {
             note(name, Severity.WARNING, "its address " + address.get() + " has no network, so it gets no routes");
             return Optional.empty();
+        } else if (!isOfOneHost(address.get().address())) {
+            note(
+                    name,
+                    Severity.WARNING,
+                    "its address " + address.get() + " is not one that an interface can have, so it gets no routes");
+            return Optional.empty();
+        } else {
+            Optional<String> holder = otherHolder(card, address.get().address());
+            if (holder.isPresent()) {
+                note(
+                        name,
+                        Severity.WARNING,
+                        "its address " + address.get() + " is that of " + holder.get()
+                                + " already, so it gets neither address nor routes. Correct what told the agent so:"
+                                + " the cloud's metadata service");
+                return Optional.empty();
+            }
         }
         return address;
+    }
+
+    private static boolean isOfOneHost(InetAddress address) {
+        return !address.isAnyLocalAddress()
+                && !address.isLoopbackAddress()
+                && !address.isMulticastAddress()
+                && (address.getAddress()[0] & 0xff) < 224;
+    }
+
+    // Twice on one node, the address would draw the other interface's traffic: both would answer ARP for it.
+    private Optional<String> otherHolder(Card card, InetAddress address) {
+        Optional<String> holder = found.addresses().stream()
+                .filter(one -> one.link() != card.link().index()
+                        && one.address().address().equals(address))
+                .map(one -> found.name(one.link()))
+                .findFirst();
+        return holder.isPresent() || taken.add(address) ? holder : Optional.of("another eRDMA interface");
     }
 
     private void prepareAddress(Card card, IpPrefix address) {

@@ -4,21 +4,19 @@ import static io.erdma.node.net.TestNode.GATEWAY;
 import static io.erdma.node.net.TestNode.addressOf;
 import static io.erdma.node.net.TestNode.described;
 import static io.erdma.node.net.TestNode.link;
-import static io.erdma.node.net.TestNode.mac;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.erdma.netlink.InterfaceAddress;
 import io.erdma.netlink.IpPrefix;
 import io.erdma.netlink.Route;
 import java.util.List;
-import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 class CleanupPlanTest {
     private final TestNode node = new TestNode(2).withDefault(100);
 
     private Plan cleanup() {
-        return CleanupPlan.of(node.kernel.state(), node.wanted());
+        return CleanupPlan.of(node.kernel.state());
     }
 
     @Test
@@ -37,12 +35,14 @@ class CleanupPlanTest {
     }
 
     @Test
-    void takesRoutesAlsoWhereNobodyKnowsAnyMoreWhatWasWanted() {
+    void takesAnAddressOfOursThatIsWantedNoMore() {
         node.settle();
+        node.address(link(1), "10.9.0.77/24", InterfaceAddress.IFA_F_NOPREFIXROUTE);
+        node.add(Route.onLink(
+                IpPrefix.parse("10.9.0.0/24"), link(1), IpPrefix.address("10.9.0.77"), InterfacePlan.PROTOCOL, 300));
 
-        assertThat(described(CleanupPlan.of(node.kernel.state(), WantedInterfaces.NONE)))
-                .hasSize(4)
-                .allMatch(line -> line.startsWith("delete route") && line.contains("proto 217"));
+        assertThat(described(cleanup()))
+                .contains("delete address 10.9.0.3/24 dev eth1", "delete address 10.9.0.77/24 dev eth1");
     }
 
     @Test
@@ -71,22 +71,16 @@ class CleanupPlanTest {
     }
 
     @Test
-    void takesNoAddressWithoutItsMarkNorThePrimarys() {
+    void takesNoAddressWithoutItsMarkNorOneThatNoRouteOfOursHas() {
         node.up(link(1));
         node.address(link(1), "10.9.0.3/24", 0);
         node.up(link(2));
         node.address(link(2), "10.9.0.4/24", InterfaceAddress.IFA_F_NOPREFIXROUTE);
+        assertThat(cleanup()).isEqualTo(Plan.NONE);
 
-        assertThat(CleanupPlan.of(node.kernel.state(), new WantedInterfaces(Optional.of(mac(2)), node.wanted)))
-                .isEqualTo(Plan.NONE);
-    }
-
-    @Test
-    void findsOurAddressesByOurRoutesWhereNobodyTellsWhatWasWanted() {
-        node.settle();
-        assertThat(CleanupPlan.of(node.kernel.state())).isEqualTo(cleanup());
-        node.make(CleanupPlan.of(node.kernel.state()).changes());
-        assertThat(CleanupPlan.of(node.kernel.state())).isEqualTo(Plan.NONE);
+        node.add(Route.onLink(
+                IpPrefix.parse("10.9.0.0/24"), link(1), addressOf(1).address(), InterfacePlan.PROTOCOL, 200));
+        assertThat(described(cleanup())).singleElement().asString().startsWith("delete route 10.9.0.0/24 dev eth1");
     }
 
     @Test
@@ -94,6 +88,6 @@ class CleanupPlanTest {
         node.up(link(1));
         node.address(link(1), "10.9.0.3/24", 0);
         node.add(Route.via(GATEWAY, TestNode.ANYWHERE, link(1), addressOf(1).address(), Route.PROTOCOL_STATIC, 300));
-        assertThat(CleanupPlan.of(node.kernel.state())).isEqualTo(Plan.NONE);
+        assertThat(cleanup()).isEqualTo(Plan.NONE);
     }
 }

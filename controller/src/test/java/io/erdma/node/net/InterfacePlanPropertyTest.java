@@ -365,8 +365,7 @@ class InterfacePlanPropertyTest {
         settle(node, true);
         NetState before = node.kernel.state();
 
-        WantedInterfaces wanted = wanted(node, true);
-        node.make(CleanupPlan.of(before, wanted).changes());
+        node.make(CleanupPlan.of(before).changes());
 
         NetState after = node.kernel.state();
         assertThat(after.links()).isEqualTo(before.links());
@@ -379,7 +378,7 @@ class InterfacePlanPropertyTest {
                 .allMatch(address -> !address.bringsPrefixRoute()
                         && node.wanted.stream()
                                 .anyMatch(one -> one.address().orElseThrow().equals(address.address())));
-        assertThat(CleanupPlan.of(after, wanted).changes()).isEmpty();
+        assertThat(CleanupPlan.of(after).changes()).isEmpty();
     }
 
     // ---- values

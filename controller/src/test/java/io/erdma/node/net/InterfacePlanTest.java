@@ -475,6 +475,42 @@ class InterfacePlanTest {
                 .containsExactly("delete route default via 10.9.0.253 dev eth1 proto 217 src 10.9.0.3 metric 200");
     }
 
+    /** A metadata service that tells nonsense must not cut the node off its own network. */
+    @Test
+    void neverGivesACardTheAddressOfAnotherInterface() {
+        TestNode node = new TestNode(1).withDefault(0);
+        node.wanted.set(0, withAddress(node.wanted.getFirst(), Optional.of(IpPrefix.parse("10.9.0.2/24"))));
+        Plan plan = node.settle();
+
+        assertThat(described(plan)).containsExactly("set link eth1 mtu 8500", "set link eth1 up");
+        assertNote(plan, "eth1", "its address 10.9.0.2/24 is that of eth0 already");
+        assertThat(node.plan().changes()).isEmpty();
+    }
+
+    @Test
+    void givesAnAddressToldOfTwoCardsToOneOfThem() {
+        TestNode node = new TestNode(2).withDefault(0);
+        node.wanted.set(1, withAddress(node.wanted.get(1), Optional.of(addressOf(1))));
+        Plan plan = node.settle();
+
+        assertThat(described(plan))
+                .filteredOn(line -> line.startsWith("add address"))
+                .containsExactly("add address 10.9.0.3/24 dev eth1 noprefixroute");
+        assertNote(plan, "eth2", "its address 10.9.0.3/24 is that of another eRDMA interface already");
+        assertThat(node.routesOf(2)).isEmpty();
+        assertThat(node.plan().changes()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"0.0.0.0/16", "127.0.0.1/8", "224.0.0.1/24", "255.255.255.255/32"})
+    void givesACardNoAddressThatIsNotOfOneHost(String address) {
+        TestNode node = new TestNode(1).withDefault(0);
+        node.wanted.set(0, withAddress(node.wanted.getFirst(), Optional.of(IpPrefix.parse(address))));
+
+        assertThat(described(node.plan())).containsExactly("set link eth1 mtu 8500", "set link eth1 up");
+        assertNote(node.plan(), "eth1", "its address " + address + " is not one that an interface can have");
+    }
+
     @Test
     void addsNoRouteThroughAGatewayThatIsElsewhere() {
         TestNode node = new TestNode(1).withDefault(0);

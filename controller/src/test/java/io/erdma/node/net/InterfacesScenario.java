@@ -266,9 +266,9 @@ enum InterfacesScenario {
             // Closing took nothing away.
             assertThat(ip("-4 route show")).hasSize(before.size() + 4);
             try (InterfaceConfigurer configurer = InterfaceConfigurer.open()) {
-                Plan plan = CleanupPlan.of(configurer.found(), wanted(2));
+                Plan plan = CleanupPlan.of(configurer.found());
                 assertThat(configurer.apply(plan.changes()).failures()).isEmpty();
-                assertThat(CleanupPlan.of(configurer.found(), wanted(2))).isEqualTo(Plan.NONE);
+                assertThat(CleanupPlan.of(configurer.found())).isEqualTo(Plan.NONE);
             }
             assertThat(ip("-4 route show")).isEqualTo(before);
             assertThat(ip("-4 -o address show dev eth1")).isEmpty();
