@@ -2,9 +2,9 @@ package io.erdma.cli;
 
 import static java.util.Objects.requireNonNull;
 
-import io.erdma.node.pods.PodShares;
 import io.erdma.plugin.Leftovers;
 import io.erdma.plugin.UnixTransport;
+import io.erdma.pods.PodShares;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -16,12 +16,12 @@ import io.erdma.node.interfaces.InterfaceSource;
 import io.erdma.node.log.Logging;
 import io.erdma.node.metrics.AgentMetrics;
 import io.erdma.node.net.InterfaceKeeper;
-import io.erdma.node.pods.PodShares;
 import io.erdma.plugin.CdiSpecFile;
 import io.erdma.plugin.DevicePluginService;
 import io.erdma.plugin.DeviceStream;
 import io.erdma.plugin.KubeletSession;
 import io.erdma.plugin.UnixTransport;
+import io.erdma.pods.PodShares;
 import io.erdma.pods.UsageMonitor;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -30,6 +30,7 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
@@ -123,15 +124,16 @@ final class Agent implements AutoCloseable {
         if (!interfaces.awaitDecision(DECISION_WITHIN) || !firstOffer.await(monitor.firstOfferWithin())) {
             LOG.warn("the node's devices are not known yet; registering without them");
         }
+        // Closed behind the session: a look may wait for the kubelet, and its socket must not wait for that.
+        Optional<UsageMonitor> usage = config.usage()
+                .map(wanted -> opened(
+                        "pods' use of devices",
+                        UsageMonitor.of(wanted, paths, shares, stream::latest, metrics.podUsage())));
         session.start();
         opened("kubelet session", session);
         // After the registration, which pods wait for; a mode to be switched waits for pods.
         driver.start();
-        config.usage().ifPresent(usage -> {
-            var watch = UsageMonitor.of(usage, paths, shares, stream::latest, metrics.podUsage());
-            watch.start();
-            opened("pods' use of devices", watch);
-        });
+        usage.ifPresent(UsageMonitor::start);
         metrics.watchProcess();
     }
 

@@ -25,6 +25,7 @@ public final class FallbackRules {
      * @param queuePairs those of its processes, of any device
      * @param contexts open verbs contexts of its processes, by the kernel or else by their open device nodes; absent when
      *     neither tells
+     * @param mayOwnMore whether queue pairs that the kernel names no owner of can be those of its processes
      * @param runningSince when a process of it was first seen
      * @param lastUse when it was last seen to have a queue pair
      */
@@ -33,6 +34,7 @@ public final class FallbackRules {
             List<ProcessStatus> processes,
             int queuePairs,
             OptionalInt contexts,
+            boolean mayOwnMore,
             Optional<Instant> runningSince,
             Optional<Instant> lastUse) {
         public Evidence {
@@ -65,6 +67,9 @@ public final class FallbackRules {
         }
         if (evidence.contexts().isEmpty()) {
             return new NoVerdict("neither the kernel nor its processes tell whether it has a device open");
+        }
+        if (evidence.mayOwnMore()) {
+            return new NoVerdict("it has a device open whose queue pairs the kernel names no owner of");
         }
         if (evidence.contexts().getAsInt() > 0) {
             return new OnlyContext(evidence.contexts().getAsInt());

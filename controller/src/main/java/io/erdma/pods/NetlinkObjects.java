@@ -42,8 +42,8 @@ public final class NetlinkObjects {
         Optional<List<RdmaContext>> contexts = netlink.contexts(link.index());
         return new DeviceObjects(
                 link.name(),
-                byOwner(pairs, RdmaQueuePair::pid),
-                orphans(pairs, RdmaQueuePair::pid),
+                byOwner(pairs, RdmaQueuePair::thread),
+                orphans(pairs, RdmaQueuePair::thread),
                 contexts.map(list -> byOwner(list, RdmaContext::thread)),
                 contexts.map(list -> orphans(list, RdmaContext::thread)).orElse(0));
     }

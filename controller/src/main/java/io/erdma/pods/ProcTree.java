@@ -9,6 +9,7 @@ import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -17,6 +18,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
@@ -28,7 +30,10 @@ public final class ProcTree {
     private static final String FIRST_PID_NAMESPACE = "pid:[4026531836]";
 
     private static final Pattern PID = Pattern.compile("[1-9][0-9]{0,9}");
-    private static final Pattern UVERBS = Pattern.compile("/dev/infiniband/(uverbs[0-9]{1,5})");
+
+    /** Where a container has its nodes is its own business; their names it has from us. */
+    private static final Pattern UVERBS = Pattern.compile("/(?:.*/)?(uverbs[0-9]{1,5})");
+
     private static final int MOST_BYTES = 1 << 20;
     private static final int MOST_ENTRIES = 200_000;
 
@@ -71,18 +76,27 @@ public final class ProcTree {
 
     /** Names ("uverbs0") of the verbs device nodes that the process has open; empty when it doesn't let itself be asked. */
     public Optional<Set<String>> openUverbs(long pid) {
-        Path descriptors = root.resolve(Long.toString(pid)).resolve("fd");
-        if (!Files.isReadable(descriptors)) {
+        Set<String> open = new TreeSet<>();
+        try (DirectoryStream<Path> descriptors =
+                Files.newDirectoryStream(root.resolve(Long.toString(pid)).resolve("fd"))) {
+            for (Path descriptor : descriptors) {
+                verbsNode(descriptor).ifPresent(open::add);
+            }
+            return Optional.of(open);
+        } catch (IOException | DirectoryIteratorException e) {
+            // Listing the descriptors needs less than following them, which the kernel forbids without CAP_SYS_PTRACE.
             return Optional.empty();
         }
-        Set<String> open = new TreeSet<>();
-        for (String descriptor : entries(descriptors)) {
-            link(descriptors.resolve(descriptor))
-                    .map(UVERBS::matcher)
-                    .filter(matcher -> matcher.matches())
-                    .ifPresent(matcher -> open.add(matcher.group(1)));
+    }
+
+    private static Optional<String> verbsNode(Path descriptor) throws IOException {
+        try {
+            Matcher node = UVERBS.matcher(Files.readSymbolicLink(descriptor).toString());
+            return node.matches() ? Optional.of(node.group(1)) : Optional.empty();
+        } catch (NoSuchFileException e) {
+            // Closed meanwhile.
+            return Optional.empty();
         }
-        return Optional.of(open);
     }
 
     /** Of a process or a thread; empty when it has ended. */

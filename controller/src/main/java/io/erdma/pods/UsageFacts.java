@@ -2,7 +2,6 @@ package io.erdma.pods;
 
 import static java.util.Objects.requireNonNull;
 
-import io.erdma.node.pods.PodShares;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -44,6 +43,15 @@ public record UsageFacts(
             requireNonNull(device, "device is null");
             queuePairs = Map.copyOf(queuePairs);
             contexts = contexts.map(Map::copyOf);
+        }
+
+        static int sum(Map<Long, Integer> counts) {
+            return counts.values().stream().mapToInt(Integer::intValue).sum();
+        }
+
+        /** Whether the owner of every context and queue pair is known. */
+        boolean ownersTold() {
+            return contexts.isPresent() && orphanContexts == 0 && orphanQueuePairs == 0;
         }
     }
 

@@ -1,6 +1,5 @@
 package io.erdma.pods;
 
-import io.erdma.node.pods.PodShares;
 import io.erdma.pods.UsageSnapshot.Finding;
 import java.time.Duration;
 import java.time.Instant;

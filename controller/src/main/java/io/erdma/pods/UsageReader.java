@@ -3,7 +3,6 @@ package io.erdma.pods;
 import static java.util.Objects.requireNonNull;
 
 import io.erdma.libc.NativeException;
-import io.erdma.node.pods.PodShares;
 import io.erdma.pods.UsageFacts.DeviceObjects;
 import io.erdma.pods.UsageFacts.SeenProcess;
 import io.erdma.sysfs.SysfsTree;
@@ -72,10 +71,10 @@ public final class UsageReader {
         if (!seesAll) {
             problems.add(UNSEEN);
         }
-        boolean ask = allOfPods || !devices.stream().allMatch(UsageReader::tellsAllContexts);
-        List<Long> all = seesAll && ask ? processes.pids() : List.of();
         Map<Long, SeenProcess> found = new HashMap<>();
         devices.replaceAll(device -> ofProcesses(device, found));
+        boolean ask = !devices.stream().allMatch(DeviceObjects::ownersTold);
+        List<Long> all = seesAll && (allOfPods || ask) ? processes.pids() : List.of();
         Map<Long, Set<String>> open = seesAll && ask ? openDevices(all) : Map.of();
         for (long pid : all) {
             Optional<ContainerId> container = processes.container(pid);
@@ -92,26 +91,28 @@ public final class UsageReader {
         return new UsageFacts(devices, found, open, names, granted, seesAll && allOfPods, problems);
     }
 
-    private static boolean tellsAllContexts(DeviceObjects device) {
-        return device.contexts().isPresent() && device.orphanContexts() == 0;
-    }
-
     /** The same by processes, where the kernel told threads; they are noted down on the way. */
     private DeviceObjects ofProcesses(DeviceObjects device, Map<Long, SeenProcess> found) {
+        Map<Long, Integer> pairs = ofProcesses(device.queuePairs(), found);
+        Optional<Map<Long, Integer>> contexts = device.contexts().map(threads -> ofProcesses(threads, found));
         return new DeviceObjects(
                 device.device(),
-                ofProcesses(device.queuePairs(), found),
-                device.orphanQueuePairs(),
-                device.contexts().map(contexts -> ofProcesses(contexts, found)),
-                device.orphanContexts());
+                pairs,
+                device.orphanQueuePairs() + DeviceObjects.sum(device.queuePairs()) - DeviceObjects.sum(pairs),
+                contexts,
+                device.orphanContexts()
+                        + DeviceObjects.sum(device.contexts().orElse(Map.of()))
+                        - DeviceObjects.sum(contexts.orElse(Map.of())));
     }
 
+    /** Without those of threads that have ended since the kernel named them. */
     private Map<Long, Integer> ofProcesses(Map<Long, Integer> threads, Map<Long, SeenProcess> found) {
         Map<Long, Integer> counts = new HashMap<>();
         threads.forEach((thread, count) -> {
-            long pid = processes.status(thread).map(ProcessStatus::process).orElse(thread);
-            found.computeIfAbsent(pid, _ -> new SeenProcess(processes.container(pid), processes.status(pid)));
-            counts.merge(pid, count, Integer::sum);
+            processes.status(thread).map(ProcessStatus::process).ifPresent(pid -> {
+                found.computeIfAbsent(pid, _ -> new SeenProcess(processes.container(pid), processes.status(pid)));
+                counts.merge(pid, count, Integer::sum);
+            });
         });
         return counts;
     }

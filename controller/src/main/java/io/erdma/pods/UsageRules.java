@@ -1,6 +1,5 @@
 package io.erdma.pods;
 
-import io.erdma.node.pods.PodShares;
 import io.erdma.pods.ContainerName.PodName;
 import io.erdma.pods.FallbackRules.Evidence;
 import io.erdma.pods.UsageFacts.DeviceObjects;
@@ -27,16 +26,12 @@ public final class UsageRules {
         return facts.devices().stream()
                 .map(device -> new DeviceUse(
                         device.device(),
-                        sum(device.queuePairs()) + device.orphanQueuePairs(),
+                        DeviceObjects.sum(device.queuePairs()) + device.orphanQueuePairs(),
                         device.orphanQueuePairs(),
                         device.contexts()
-                                .map(contexts -> OptionalInt.of(sum(contexts) + device.orphanContexts()))
+                                .map(contexts -> OptionalInt.of(DeviceObjects.sum(contexts) + device.orphanContexts()))
                                 .orElseGet(() -> opened(facts, device.device()))))
                 .toList();
-    }
-
-    private static int sum(Map<Long, Integer> counts) {
-        return counts.values().stream().mapToInt(Integer::intValue).sum();
     }
 
     private static OptionalInt opened(UsageFacts facts, String device) {
@@ -83,7 +78,7 @@ public final class UsageRules {
      */
     private static OptionalInt contexts(UsageFacts facts, DeviceObjects device, long pid) {
         int told = device.contexts().orElse(Map.of()).getOrDefault(pid, 0);
-        if (told > 0 || (device.contexts().isPresent() && device.orphanContexts() == 0)) {
+        if (told > 0 || device.ownersTold()) {
             return OptionalInt.of(told);
         }
         Optional<Set<String>> open = Optional.ofNullable(facts.openDevices().get(pid));
@@ -151,6 +146,7 @@ public final class UsageRules {
                                 .sum())
                         .sum(),
                 contexts(facts, pids),
+                mayOwnMore(facts, pids),
                 runningSince,
                 lastUse);
     }
@@ -168,6 +164,14 @@ public final class UsageRules {
             }
         }
         return OptionalInt.of(sum);
+    }
+
+    /** Whether queue pairs without a known owner are those of a device that one of the processes has open. */
+    private static boolean mayOwnMore(UsageFacts facts, List<Long> pids) {
+        return facts.devices().stream()
+                .filter(device -> device.orphanQueuePairs() > 0)
+                .anyMatch(device -> pids.stream()
+                        .anyMatch(pid -> contexts(facts, device, pid).orElse(0) > 0));
     }
 
     private static Optional<String> obstacle(UsageFacts facts, PodShares.Holder holder) {

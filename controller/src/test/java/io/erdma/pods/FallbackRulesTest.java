@@ -22,7 +22,8 @@ class FallbackRulesTest {
     private static final ProcessStatus PAUSE = new ProcessStatus(9, "pause", false, false);
 
     private static Evidence evidence(List<ProcessStatus> processes, int queuePairs, OptionalInt contexts) {
-        return new Evidence(Optional.empty(), processes, queuePairs, contexts, Optional.of(START), Optional.empty());
+        return new Evidence(
+                Optional.empty(), processes, queuePairs, contexts, false, Optional.of(START), Optional.empty());
     }
 
     private static FallbackVerdict after(Duration time, Evidence evidence) {
@@ -79,9 +80,17 @@ class FallbackRulesTest {
                 List.of(PYTHON),
                 0,
                 OptionalInt.of(0),
+                false,
                 Optional.of(START),
                 Optional.empty());
         assertThat(after(PATIENCE, evidence)).isEqualTo(new NoVerdict("logs can't be listed"));
+    }
+
+    @Test
+    void nobodyIsJudgedToWhomQueuePairsWithoutAKnownOwnerMayBelong() {
+        Evidence evidence = new Evidence(
+                Optional.empty(), List.of(PYTHON), 0, OptionalInt.of(1), true, Optional.of(START), Optional.empty());
+        assertThat(after(PATIENCE, evidence)).isInstanceOf(NoVerdict.class);
     }
 
     @Test
@@ -91,6 +100,7 @@ class FallbackRulesTest {
                 List.of(PYTHON),
                 0,
                 OptionalInt.of(0),
+                false,
                 Optional.of(START),
                 Optional.of(START.plusSeconds(5)));
         assertThat(after(PATIENCE, evidence)).isEqualTo(new NoVerdict("it had queue pairs before"));

@@ -65,6 +65,21 @@ class ProcTreeTest {
     }
 
     @Test
+    void findsTheVerbsNodesOfAContainerThatHasThemElsewhere() {
+        proc.link("7/fd/3", "/rdma/uverbs3");
+        proc.link("7/fd/4", "/tmp/no-uverbs4");
+        assertThat(tree.openUverbs(7))
+                .hasValueSatisfying(open -> assertThat(open).containsExactly("uverbs3"));
+    }
+
+    /** As without CAP_SYS_PTRACE, where the kernel lists descriptors and lets none be followed. */
+    @Test
+    void doesNotTakeADescriptorThatCantBeFollowedForOneThatIsNotOpen() {
+        proc.write("7/fd/3", "not a link");
+        assertThat(tree.openUverbs(7)).isEmpty();
+    }
+
+    @Test
     void knowsAProgramByItsNameStateAndCapabilities() {
         assertThat(tree.status(7)).contains(new ProcessStatus(7, "python", false, false));
         proc.write("7/status", "Name:\tpause\nTgid:\t5\nState:\tT (stopped)\nCapEff:\t000001ffffffffff\n");

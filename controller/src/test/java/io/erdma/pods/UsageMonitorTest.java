@@ -9,13 +9,13 @@ import io.erdma.device.RdmaCmUse;
 import io.erdma.device.RdmaDevice;
 import io.erdma.libc.Errno;
 import io.erdma.libc.NativeException;
-import io.erdma.node.pods.PodShares.Answer;
-import io.erdma.node.pods.PodShares.Holder;
 import io.erdma.pods.FallbackCause.Kind;
 import io.erdma.pods.FallbackVerdict.AsksOnly;
 import io.erdma.pods.FallbackVerdict.NoVerdict;
 import io.erdma.pods.FallbackVerdict.OnlyContext;
 import io.erdma.pods.FallbackVerdict.Uses;
+import io.erdma.pods.PodShares.Answer;
+import io.erdma.pods.PodShares.Holder;
 import io.erdma.pods.UsageFacts.DeviceObjects;
 import io.erdma.pods.UsageSnapshot.DeviceUse;
 import io.erdma.pods.UsageSnapshot.Finding;
@@ -258,7 +258,17 @@ class UsageMonitorTest {
         objects = _ -> List.of(new DeviceObjects("erdma_0", Map.of(), 8, Optional.of(Map.of()), 1));
         clock.pass(PATIENCE);
         proc.link("52/fd/9", "/dev/infiniband/uverbs1");
+        assertThat(verdict())
+                .isEqualTo(new NoVerdict("it has a device open whose queue pairs the kernel names no owner of"));
+        objects = _ -> List.of(new DeviceObjects("erdma_0", Map.of(), 0, Optional.of(Map.of()), 1));
         assertThat(verdict()).isEqualTo(new OnlyContext(1));
+        // It ended between the kernel's answer and the look at it.
+        objects = _ -> List.of(objects(Map.of(), Optional.of(Map.of(5151L, 1))));
+        assertThat(verdict()).isEqualTo(new OnlyContext(1));
+        proc.write("51/fd/3", "not a link");
+        assertThat(verdict())
+                .isEqualTo(new NoVerdict("neither the kernel nor its processes tell whether it has a device open"));
+        proc.remove("51/fd/3");
         proc.remove("52/fd/9");
         assertThat(verdict()).isInstanceOf(AsksOnly.class);
         proc.remove("52/fd");

@@ -96,8 +96,8 @@ public final class RdmaNetlinkProbe {
                     pair.localNumber(),
                     pair.type(),
                     pair.state(),
-                    pair.pid().isPresent()
-                            ? pair.pid().getAsLong()
+                    pair.thread().isPresent()
+                            ? pair.thread().getAsLong()
                             : pair.kernelName().orElse("-"));
         }
     }

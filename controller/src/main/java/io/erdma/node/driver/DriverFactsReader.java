@@ -4,7 +4,9 @@ import static java.util.Objects.requireNonNull;
 
 import io.erdma.inventory.NodePaths;
 import io.erdma.node.driver.DeviceUsers.UsingProcess;
-import io.erdma.node.pods.PodShares;
+import io.erdma.pods.PodShares;
+import io.erdma.pods.ProcTree;
+import io.erdma.pods.ProcessStatus;
 import io.erdma.sysfs.SysfsTree;
 import io.erdma.sysfs.SysfsTree.UverbsClassDevice;
 import java.io.IOException;
@@ -198,12 +200,13 @@ public final class DriverFactsReader {
         } catch (IOException e) {
             others.add("the kernel did not tell who holds contexts: " + e.getMessage());
         }
+        ProcTree tree = new ProcTree(proc);
         for (OptionalLong owner : owners) {
-            owner.ifPresent(thread -> add(processOf(thread), processes));
+            owner.ifPresent(thread ->
+                    add(tree.status(thread).map(ProcessStatus::process).orElse(thread), processes));
         }
         // A context belongs to an open uverbs file, and so does each reference, but for those of modules above. The
-        // owner of
-        // a context that was opened by a thread that has ended since is known by its file alone.
+        // owner of a context that was opened by a thread that has ended since is known by its file alone.
         int explained =
                 openFiles(uverbs(devices).stream().map(UverbsClassDevice::name).collect(Collectors.toSet()), processes);
         int references = 0;
@@ -270,17 +273,6 @@ public final class DriverFactsReader {
             processes.put(
                     pid, new UsingProcess(pid, text(proc.resolve(pid + "/comm")).orElse("")));
         }
-    }
-
-    /** The kernel names the thread that opened a device; the number of a process is that of its first thread. */
-    private long processOf(long thread) {
-        return text(proc.resolve(thread + "/status")).stream()
-                .flatMap(String::lines)
-                .filter(line -> line.matches("Tgid:\\s+[0-9]{1,9}"))
-                .map(line -> line.replaceFirst("Tgid:\\s+", ""))
-                .map(Long::parseLong)
-                .findFirst()
-                .orElse(thread);
     }
 
     // ---- files ----

@@ -7,7 +7,7 @@ import io.erdma.log.Log;
 import io.erdma.log.Log.Field;
 import io.erdma.node.driver.DriverPlan.Action;
 import io.erdma.node.driver.DriverPlan.Step;
-import io.erdma.node.pods.PodShares;
+import io.erdma.pods.PodShares;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Clock;

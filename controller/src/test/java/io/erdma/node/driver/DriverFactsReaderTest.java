@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.erdma.inventory.NodePaths;
 import io.erdma.node.driver.DeviceUsers.UsingProcess;
-import io.erdma.node.pods.PodShares.Answer;
-import io.erdma.node.pods.PodShares.Holder;
+import io.erdma.pods.PodShares.Answer;
+import io.erdma.pods.PodShares.Holder;
 import io.erdma.sysfs.NodeFixture;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.erdma.inventory.NodePaths;
-import io.erdma.node.pods.PodShares.Answer;
-import io.erdma.node.pods.PodShares.Holder;
+import io.erdma.pods.PodShares.Answer;
+import io.erdma.pods.PodShares.Holder;
 import io.erdma.sysfs.NodeFixture;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -1,32 +1,21 @@
-package io.erdma.node.pods;
+package io.erdma.pods;
 
 import static java.util.Objects.requireNonNull;
 
 import io.erdma.plugin.UnixTransport;
 import io.erdma.proto.podresources.v1.AllocatableResourcesRequest;
-import io.erdma.proto.podresources.v1.AllocatableResourcesResponse;
 import io.erdma.proto.podresources.v1.ContainerDevices;
-import io.erdma.proto.podresources.v1.PodResourcesListerGrpc;
-import io.grpc.ManagedChannel;
-import io.grpc.StatusRuntimeException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.concurrent.TimeUnit;
 
 /**
  * Asks the kubelet how many shares of our resource it could give to pods, held or not: what the node's allocatable will
  * say, without a question to the cluster. The calling thread waits.
  */
 public final class AllocatableShares {
-    private static final Duration DEADLINE = Duration.ofSeconds(5);
-    private static final int MAX_ANSWER_BYTES = 16 << 20;
-
-    private final UnixTransport transport;
-    private final Path socket;
+    private final KubeletQuestion kubelet;
     private final String resource;
 
     /** What the kubelet said. */
@@ -51,30 +40,18 @@ public final class AllocatableShares {
      * @param resource the extended resource's name
      */
     public AllocatableShares(UnixTransport transport, Path kubeletRoot, String resource) {
-        this.transport = requireNonNull(transport, "transport is null");
-        this.socket = kubeletRoot.resolve("pod-resources").resolve("kubelet.sock");
+        this.kubelet = new KubeletQuestion(transport, kubeletRoot, KubeletQuestion.DEADLINE);
         this.resource = requireNonNull(resource, "resource is null");
     }
 
     /** Never from a thread of the transport: it would wait for itself. */
     public Answer ask() {
-        if (!Files.exists(socket)) {
-            return new Answer.Unreadable(
-                    socket + " is not there: is the kubelet running, and its pod-resources directory mounted?");
-        }
-        ManagedChannel channel = transport.connect(socket, MAX_ANSWER_BYTES);
-        try {
-            AllocatableResourcesResponse answer = PodResourcesListerGrpc.newBlockingStub(channel)
-                    .withDeadlineAfter(DEADLINE.toNanos(), TimeUnit.NANOSECONDS)
-                    .getAllocatableResources(AllocatableResourcesRequest.getDefaultInstance());
-            return new Answer.Known(count(answer.getDevicesList()));
-        } catch (StatusRuntimeException e) {
-            // Kubelets before 1.23 have this behind a gate.
-            return new Answer.Unreadable("the kubelet does not tell at " + socket + ": "
-                    + e.getStatus().getCode());
-        } finally {
-            channel.shutdownNow();
-        }
+        return kubelet.ask(
+                // Kubelets before 1.23 have this behind a gate.
+                resources -> new Answer.Known(count(resources
+                        .getAllocatableResources(AllocatableResourcesRequest.getDefaultInstance())
+                        .getDevicesList())),
+                Answer.Unreadable::new);
     }
 
     private Map<String, Integer> count(List<ContainerDevices> devices) {
@@ -82,7 +59,7 @@ public final class AllocatableShares {
         devices.stream()
                 .filter(one -> one.getResourceName().equals(resource))
                 .flatMap(one -> one.getDeviceIdsList().stream())
-                .map(id -> id.substring(0, Math.max(0, id.lastIndexOf('/'))))
+                .map(UsageRules::deviceOf)
                 .forEach(device -> perDevice.merge(device, 1, Integer::sum));
         return perDevice;
     }

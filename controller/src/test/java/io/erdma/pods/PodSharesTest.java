@@ -1,10 +1,10 @@
-package io.erdma.node.pods;
+package io.erdma.pods;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.erdma.node.pods.PodShares.Answer;
-import io.erdma.node.pods.PodShares.Holder;
 import io.erdma.plugin.UnixTransport;
+import io.erdma.pods.PodShares.Answer;
+import io.erdma.pods.PodShares.Holder;
 import io.erdma.proto.podresources.v1.ContainerDevices;
 import io.erdma.proto.podresources.v1.ContainerResources;
 import io.erdma.proto.podresources.v1.ListPodResourcesRequest;

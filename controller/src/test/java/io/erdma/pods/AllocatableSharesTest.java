@@ -1,4 +1,4 @@
-package io.erdma.node.pods;
+package io.erdma.pods;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

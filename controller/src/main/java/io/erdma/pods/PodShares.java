@@ -1,4 +1,4 @@
-package io.erdma.node.pods;
+package io.erdma.pods;
 
 import static java.util.Objects.requireNonNull;
 
@@ -8,32 +8,15 @@ import io.erdma.proto.podresources.v1.ContainerResources;
 import io.erdma.proto.podresources.v1.ListPodResourcesRequest;
 import io.erdma.proto.podresources.v1.ListPodResourcesResponse;
 import io.erdma.proto.podresources.v1.PodResources;
-import io.erdma.proto.podresources.v1.PodResourcesListerGrpc;
-import io.grpc.ManagedChannel;
-import io.grpc.Status;
-import io.grpc.StatusRuntimeException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 
-/**
- * Asks the kubelet which pods hold shares of our resource, by its podresources API. Each question has a connection of
- * its own, so that a kubelet that restarts between two is none of ours to care about. The calling thread waits.
- */
+/** Asks the kubelet which pods hold shares of our resource. The calling thread waits. */
 public final class PodShares {
-    /** The kubelet limits the rate of questions and answers within milliseconds otherwise. */
-    private static final Duration DEADLINE = Duration.ofSeconds(5);
-
-    /** A node's whole list comes in one message; clients of this API allow 16 MiB. */
-    private static final int MAX_ANSWER_BYTES = 16 << 20;
-
-    private final UnixTransport transport;
-    private final Path socket;
+    private final KubeletQuestion kubelet;
     private final String resource;
-    private final Duration deadline;
 
     /** What the kubelet said. */
     public sealed interface Answer {
@@ -71,34 +54,19 @@ public final class PodShares {
      * @param resource the extended resource's name
      */
     public PodShares(UnixTransport transport, Path kubeletRoot, String resource) {
-        this(transport, kubeletRoot, resource, DEADLINE);
+        this(transport, kubeletRoot, resource, KubeletQuestion.DEADLINE);
     }
 
     PodShares(UnixTransport transport, Path kubeletRoot, String resource, Duration deadline) {
-        this.transport = requireNonNull(transport, "transport is null");
-        this.socket = kubeletRoot.resolve("pod-resources").resolve("kubelet.sock");
+        this.kubelet = new KubeletQuestion(transport, kubeletRoot, deadline);
         this.resource = requireNonNull(resource, "resource is null");
-        this.deadline = requireNonNull(deadline, "deadline is null");
     }
 
     /** Never from a thread of the transport: it would wait for itself. */
     public Answer list() {
-        if (!Files.exists(socket)) {
-            return new Answer.Unreadable(
-                    socket + " is not there: is the kubelet running, and its pod-resources directory mounted?");
-        }
-        ManagedChannel channel = transport.connect(socket, MAX_ANSWER_BYTES);
-        try {
-            ListPodResourcesResponse answer = PodResourcesListerGrpc.newBlockingStub(channel)
-                    .withDeadlineAfter(deadline.toNanos(), TimeUnit.NANOSECONDS)
-                    .list(ListPodResourcesRequest.getDefaultInstance());
-            return new Answer.Known(holders(answer));
-        } catch (StatusRuntimeException e) {
-            return new Answer.Unreadable(
-                    "the kubelet's pod resources at " + socket + " cannot be read: " + reason(e.getStatus()));
-        } finally {
-            channel.shutdownNow();
-        }
+        return kubelet.ask(
+                pods -> new Answer.Known(holders(pods.list(ListPodResourcesRequest.getDefaultInstance()))),
+                Answer.Unreadable::new);
     }
 
     private List<Holder> holders(ListPodResourcesResponse answer) {
@@ -116,13 +84,5 @@ public final class PodShares {
             }
         }
         return holders;
-    }
-
-    private static String reason(Status status) {
-        Throwable cause = status.getCause();
-        String more = status.getDescription() != null
-                ? status.getDescription()
-                : cause != null ? String.valueOf(cause.getMessage()) : "";
-        return more.isEmpty() ? status.getCode().name() : status.getCode().name() + " (" + more + ")";
     }
 }
