@@ -14,6 +14,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Predicate;
 
 /**
  * Owns one netlink socket. It belongs to the network namespace of the thread that opened it, and may then be used from
@@ -109,12 +110,18 @@ final class NetlinkSocket implements AutoCloseable {
 
     /** Asks for a table, again and again while the kernel says that it changed under its hands. */
     List<NetlinkMessage> dump(String request, int type, byte[] body) throws NativeException {
-        return consistent(request, subject, () -> dumpOnce(request, type, body));
+        return dump(request, type, body, _ -> true);
+    }
+
+    /** @param wanted which messages of the answer; the others are never kept, however many they are */
+    List<NetlinkMessage> dump(String request, int type, byte[] body, Predicate<NetlinkMessage> wanted)
+            throws NativeException {
+        return consistent(request, subject, () -> exchange(request, type, NetlinkMessage.FLAG_DUMP, body, wanted));
     }
 
     /** Asks for a table; what comes may be interrupted. */
     NetlinkAnswer dumpOnce(String request, int type, byte[] body) throws NativeException {
-        return exchange(request, type, NetlinkMessage.FLAG_DUMP, body);
+        return exchange(request, type, NetlinkMessage.FLAG_DUMP, body, _ -> true);
     }
 
     static List<NetlinkMessage> consistent(String request, String subject, Dump dump) throws NativeException {
@@ -130,16 +137,17 @@ final class NetlinkSocket implements AutoCloseable {
 
     /** Asks for one thing. */
     List<NetlinkMessage> ask(String request, int type, byte[] body) throws NativeException {
-        return exchange(request, type, NetlinkMessage.FLAG_ACK, body).messages();
+        return exchange(request, type, NetlinkMessage.FLAG_ACK, body, _ -> true).messages();
     }
 
     /** Has the kernel add something that must not exist yet. */
     void add(String request, int type, byte[] body) throws NativeException {
         int flags = NetlinkMessage.FLAG_ACK | NetlinkMessage.FLAG_CREATE | NetlinkMessage.FLAG_EXCLUSIVE;
-        exchange(request, type, flags, body);
+        exchange(request, type, flags, body, _ -> true);
     }
 
-    private NetlinkAnswer exchange(String request, int type, int flags, byte[] body) throws NativeException {
+    private NetlinkAnswer exchange(String request, int type, int flags, byte[] body, Predicate<NetlinkMessage> wanted)
+            throws NativeException {
         lock.lock();
         try {
             checkOpen();
@@ -151,7 +159,8 @@ final class NetlinkSocket implements AutoCloseable {
                     "sendto",
                     subject,
                     () -> libc.sendto(descriptor, message, message.length, 0, kernel, kernel.length));
-            NetlinkAnswer answer = collect(request, new NetlinkAnswer(sequence, flags == NetlinkMessage.FLAG_DUMP));
+            NetlinkAnswer answer =
+                    collect(request, new NetlinkAnswer(sequence, flags == NetlinkMessage.FLAG_DUMP, wanted));
             if (answer.failure().isPresent()) {
                 NetlinkMessage.Verdict verdict = answer.failure().get();
                 throw new NativeException(request, verdict.errno(), subject, verdict.text());

@@ -85,8 +85,9 @@ public final class RtNetlink implements AutoCloseable {
      * consistent dump as {@link #links}.
      */
     public List<Route> routes() throws NativeException {
-        return requests.dump("RTM_GETROUTE", RtMessages.GET_ROUTE, RtMessages.allRoutes()).stream()
-                .filter(RtMessages::isOfMainTable)
+        return requests
+                .dump("RTM_GETROUTE", RtMessages.GET_ROUTE, RtMessages.allRoutes(), RtMessages::isOfMainTable)
+                .stream()
                 .flatMap(message -> RtMessages.route(message).stream())
                 .toList();
     }

@@ -176,6 +176,33 @@ class NetlinkAnswerTest {
                 .hasMessageContaining("goes on");
     }
 
+    /** The agent's heap is 24 MB, which a hundred thousand routes used up. */
+    @Test
+    void givesUpOnMoreSmallMessagesThanTheHeapHolds() {
+        var answer = new NetlinkAnswer(7, true);
+        byte[] route = message(24, MULTI, 7, new byte[44]);
+        assertThatThrownBy(() -> {
+                    for (int routes = 0; routes < 50_000; routes++) {
+                        answer.accept(route);
+                    }
+                })
+                .isInstanceOf(NetlinkFormatException.class)
+                .hasMessageContaining("goes on");
+    }
+
+    @Test
+    void keepsNothingOfWhatIsNotWanted() throws NetlinkFormatException {
+        var answer = new NetlinkAnswer(7, true, message -> message.type() != 24);
+        byte[] unwanted = message(24, MULTI, 7, new byte[1 << 20]);
+        for (int megabyte = 0; megabyte < 100; megabyte++) {
+            assertThat(answer.accept(unwanted)).isFalse();
+        }
+        answer.accept(message(16, MULTI, 7, ints(1)));
+        assertThat(answer.accept(message(NetlinkMessage.DONE, MULTI, 7, ints(0))))
+                .isTrue();
+        assertThat(answer.messages()).hasSize(1);
+    }
+
     private static NetlinkAnswer dump(int value, boolean interrupted) throws NetlinkFormatException {
         var answer = new NetlinkAnswer(7, true);
         answer.accept(message(16, MULTI, 7, ints(value)));

@@ -133,6 +133,11 @@ public final class InterfaceSource implements AdvertisementListener, AutoCloseab
         stopping = true;
         kind.interrupt();
         wakeUp();
+        if (thread.getState() == Thread.State.NEW) {
+            // The agent could not start, and there is nothing to wait for.
+            kind.close();
+            return;
+        }
         thread.interrupt();
         boolean interrupted = false;
         try {

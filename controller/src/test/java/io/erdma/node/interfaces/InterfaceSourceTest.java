@@ -3,6 +3,7 @@ package io.erdma.node.interfaces;
 import static io.erdma.node.interfaces.Devices.device;
 import static io.erdma.node.interfaces.Devices.erdma;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.awaitility.Awaitility.await;
 
 import io.erdma.device.AdvertisedDevices;
@@ -162,6 +163,13 @@ class InterfaceSourceTest {
     }
 
     // ---- local discovery
+
+    /** When a part that is opened after it fails, the agent closes it without having started it. */
+    @Test
+    void closesAlsoBeforeItWasStarted() {
+        assertThatCode(() -> new InterfaceSource(byObject(), Optional.empty(), PATIENCE, PACE).close())
+                .doesNotThrowAnyException();
+    }
 
     @Test
     void withoutRulesAllIsOfferedBeforeAnybodyHasBeenAsked() {
