@@ -74,7 +74,8 @@ public final class PodShares {
         this(transport, kubeletRoot, resource, DEADLINE);
     }
 
-    PodShares(UnixTransport transport, Path kubeletRoot, String resource, Duration deadline) {
+    /** @param deadline for the kubelet's answer, with the time that the first call of a program takes */
+    public PodShares(UnixTransport transport, Path kubeletRoot, String resource, Duration deadline) {
         this.transport = requireNonNull(transport, "transport is null");
         this.socket = kubeletRoot.resolve("pod-resources").resolve("kubelet.sock");
         this.resource = requireNonNull(resource, "resource is null");
