@@ -10,8 +10,9 @@ if [ -d "$project/target/erdma-module/modules" ]; then
     mount --bind "$project/target/erdma-module/modules" /lib/modules
 fi
 roce_up
-# The programs take it away from the agents that they start: those have a cache of their own.
-if [ -r "$project/target/lab/cli.aot" ]; then
+# Only where this very run made it: one of former jars is complained about. The programs take it away from the agents that
+# they start: those have a cache of their own.
+if [ -r "$VM_OUT/cli.aot" ]; then
     export ERDMA_JAVA_OPTS="-XX:AOTCache=$project/target/lab/cli.aot"
 fi
 exec "$project/build/test-main.sh" "$@" "$project/controller/target/erdma" "$VM_OUT"

@@ -8,6 +8,7 @@ import io.erdma.pods.PodShares;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -35,6 +36,9 @@ import picocli.CommandLine.Option;
             "70:our own fault"
         })
 final class CleanupCommand implements Callable<Integer> {
+    /** On a busy node a Java that was just started takes seconds for its first call, and an uninstallation can wait. */
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+
     private final Console console;
     private final NetworkCleanup network;
     private int removed;
@@ -134,7 +138,7 @@ final class CleanupCommand implements Callable<Integer> {
     /** Why traffic of pods may depend on our routes; absent when none does. */
     private Optional<String> inUse() {
         try (UnixTransport transport = UnixTransport.open()) {
-            return switch (new PodShares(transport, kubeletRoot, resource).list()) {
+            return switch (new PodShares(transport, kubeletRoot, resource, PATIENCE).list()) {
                 case PodShares.Answer.Known known when known.holders().isEmpty() -> Optional.empty();
                 case PodShares.Answer.Known known ->
                     Optional.of("these pods hold shares of " + resource + ": " + names(known));

@@ -57,7 +57,8 @@ public final class PodShares {
         this(transport, kubeletRoot, resource, KubeletQuestion.DEADLINE);
     }
 
-    PodShares(UnixTransport transport, Path kubeletRoot, String resource, Duration deadline) {
+    /** @param deadline for the kubelet's answer, with the time that the first call of a program takes */
+    public PodShares(UnixTransport transport, Path kubeletRoot, String resource, Duration deadline) {
         this.kubelet = new KubeletQuestion(transport, kubeletRoot, deadline);
         this.resource = requireNonNull(resource, "resource is null");
     }

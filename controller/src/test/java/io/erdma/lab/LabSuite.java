@@ -159,7 +159,7 @@ public final class LabSuite {
             AgentProcess agent = start(interfaces.options());
             check("interfacesAreSetUpBesideAnUnharmedPrimary", () -> interfaces.setsThemUp(from));
             pause(QUIET);
-            check("interfaceThatSomebodySetsDownIsBroughtUpAgain", interfaces::bringsALinkUpAgain);
+            check("interfacesThatSomebodySetsDownAreBroughtUpAgain", interfaces::bringsALinkUpAgain);
             check("interfacesStayWhenTheAgentEnds", () -> interfaces.staysWhenTheAgentEnds(agent));
             check("interfacesAreLeftByACleanupThatMayNotChangeThem", interfaces::isLeftByACleanupWithoutTheRight);
             check("interfacesAreGivenBackByCleanup", interfaces::isRemovedByCleanup);

@@ -2,7 +2,7 @@ package io.erdma.pods;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.erdma.node.pods.AllocatableShares.Answer;
+import io.erdma.pods.AllocatableShares.Answer;
 import io.erdma.plugin.UnixTransport;
 import io.erdma.proto.podresources.v1.AllocatableResourcesRequest;
 import io.erdma.proto.podresources.v1.AllocatableResourcesResponse;
