@@ -2,8 +2,8 @@ package io.erdma.pods;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.erdma.pods.AllocatableShares.Answer;
 import io.erdma.plugin.UnixTransport;
+import io.erdma.pods.AllocatableShares.Answer;
 import io.erdma.proto.podresources.v1.AllocatableResourcesRequest;
 import io.erdma.proto.podresources.v1.AllocatableResourcesResponse;
 import io.erdma.proto.podresources.v1.ContainerDevices;
