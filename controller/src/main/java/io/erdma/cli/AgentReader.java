@@ -5,6 +5,8 @@ import static java.util.Objects.requireNonNull;
 import io.erdma.doctor.Fact;
 import io.erdma.doctor.Facts.AgentAnswer;
 import io.erdma.doctor.Facts.Offer;
+import io.erdma.doctor.Facts.Plan;
+import io.erdma.doctor.Facts.PlanState;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.HttpURLConnection;
@@ -12,6 +14,8 @@ import java.net.Proxy;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.regex.Matcher;
@@ -25,6 +29,9 @@ final class AgentReader {
     private static final Duration PATIENCE_IN_ALL = Duration.ofSeconds(5);
 
     private static final int MAX_BYTES = 4 << 20;
+
+    private static final int MAX_PLANS = 200;
+    private static final Pattern PLAN = Pattern.compile("(info|planned|pending|warning|problem) (.+)");
 
     private static final Pattern ADDRESS = Pattern.compile("(|[A-Za-z0-9.-]+|\\[[0-9a-fA-F:.]+])(:[0-9]{1,5})");
 
@@ -85,6 +92,31 @@ final class AgentReader {
         } catch (IOException e) {
             return Fact.unknown("the agent's metrics can't be read: " + e.getMessage());
         }
+    }
+
+    /** What it is about to do, waits for or can't do. */
+    Fact<List<Plan>> plans() {
+        try {
+            Page page = page("/plans");
+            return switch (page.status()) {
+                case HttpURLConnection.HTTP_OK -> Fact.known(plansIn(page.text()));
+                case HttpURLConnection.HTTP_NOT_FOUND ->
+                    Fact.unknown("this agent is older than the doctor, and does not tell its plans");
+                default -> Fact.unknown("asked for its plans, the agent answered " + page.status());
+            };
+        } catch (IOException e) {
+            return Fact.unknown("the agent's plans can't be read: " + e.getMessage());
+        }
+    }
+
+    /** A line of a newer agent that begins with another word is none of those that the doctor judges. */
+    static List<Plan> plansIn(String text) {
+        return text.lines()
+                .limit(MAX_PLANS)
+                .map(PLAN::matcher)
+                .filter(Matcher::matches)
+                .map(line -> new Plan(PlanState.valueOf(line.group(1).toUpperCase(Locale.ROOT)), line.group(2)))
+                .toList();
     }
 
     /** Shares are counted together, healthy or not; each device has as many. */

@@ -69,6 +69,7 @@ final class DoctorBundle {
         bundle.gather("netlink.txt", () -> network(facts) + rdma(sources));
         bundle.gather("agent-readyz.txt", () -> page(agent, "/readyz"));
         bundle.gather("agent-metrics.txt", () -> page(agent, "/metrics"));
+        bundle.gather("agent-plans.txt", () -> page(agent, "/plans"));
         return bundle;
     }
 

@@ -135,6 +135,7 @@ final class DoctorReader {
                 ask("the kubelet", () -> KubeletReader.socket(paths.kubelet())),
                 agent.readiness(),
                 agent.offer(),
+                agent.plans(),
                 ask("the kubelet", sources.allocatable()),
                 wanted.node()
                         .map(node -> ask(

@@ -39,6 +39,7 @@ public final class Checks {
             new Check("nccl-variables", "NCCL variables", ALL_SIDES, VariableChecks::variables),
             new Check("kubelet-socket", "kubelet socket", ON_THE_NODE, KubeletChecks::socket),
             new Check("agent", "agent", ON_THE_NODE, KubeletChecks::agent),
+            new Check("agent-plans", "plans of the agent", ON_THE_NODE, KubeletChecks::plans),
             new Check("allocatable", "allocatable", ON_THE_NODE, PodChecks::allocatable),
             new Check("node-object", "Node object", ON_THE_NODE, PodChecks::nodeObject),
             new Check("pods", "pods", ON_THE_NODE, PodChecks::use));

@@ -26,6 +26,7 @@ import java.util.TreeMap;
  * @param network of this network namespace
  * @param services memory that container runtimes and the kubelet may lock, by the name of their process
  * @param nccl the variables of the environment whose names begin with NCCL_
+ * @param plans what the agent is about to do, as it says
  * @param allocatable healthy shares that the kubelet knows, by device
  * @param nodeObject how much of the resource the Node object has; empty when it does not know the resource
  * @param use who holds shares, and who uses RDMA
@@ -45,6 +46,7 @@ public record Facts(
         Fact<KubeletSocket> kubelet,
         AgentAnswer agent,
         Fact<Offer> offer,
+        Fact<List<Plan>> plans,
         Fact<Map<String, Integer>> allocatable,
         Fact<OptionalLong> nodeObject,
         Fact<UsageSnapshot> use) {
@@ -243,6 +245,26 @@ public record Facts(
      */
     public record Offer(int healthyShares) {}
 
+    /** How something that the agent plans stands; what comes later weighs more. */
+    public enum PlanState {
+        INFO,
+        /** Is to be changed at the next opportunity, or only would be. */
+        PLANNED,
+        /** Has to wait. */
+        PENDING,
+        WARNING,
+        /** Failed, or can't be done. */
+        PROBLEM
+    }
+
+    /** @param text one line, in the agent's words */
+    public record Plan(PlanState state, String text) {
+        public Plan {
+            requireNonNull(state, "state is null");
+            requireNonNull(text, "text is null");
+        }
+    }
+
     public Facts {
         requireNonNull(vantage, "vantage is null");
         requireNonNull(wanted, "wanted is null");
@@ -258,6 +280,7 @@ public record Facts(
         requireNonNull(kubelet, "kubelet is null");
         requireNonNull(agent, "agent is null");
         requireNonNull(offer, "offer is null");
+        requireNonNull(plans, "plans is null");
         requireNonNull(allocatable, "allocatable is null");
         requireNonNull(nodeObject, "nodeObject is null");
         requireNonNull(use, "use is null");

@@ -1,8 +1,13 @@
 package io.erdma.doctor;
 
+import static java.util.Comparator.naturalOrder;
+
 import io.erdma.doctor.Facts.AgentAnswer;
 import io.erdma.doctor.Facts.KubeletSocket;
+import io.erdma.doctor.Facts.Plan;
+import io.erdma.doctor.Facts.PlanState;
 import java.util.List;
+import java.util.Locale;
 
 /** The kubelet, and the agent that is to be registered with it. */
 final class KubeletChecks {
@@ -51,5 +56,42 @@ final class KubeletChecks {
                                                 "each line above names what does not hold; the agent's log says more")
                                         .because(lines);
                 });
+    }
+
+    static List<Finding> plans(Facts facts) {
+        if (facts.agent() instanceof AgentAnswer.NotAsked(String why)) {
+            return List.of(Finding.skipped(why));
+        }
+        return List.of(
+                switch (facts.plans()) {
+                    case Fact.Unknown<List<Plan>>(String why) -> Finding.notSeenAndNotNeeded(why);
+                    case Fact.Known<List<Plan>>(List<Plan> plans) -> plans(plans);
+                });
+    }
+
+    private static Finding plans(List<Plan> all) {
+        List<Plan> open =
+                all.stream().filter(plan -> plan.state() != PlanState.INFO).toList();
+        PlanState worst = open.stream().map(Plan::state).max(naturalOrder()).orElse(PlanState.INFO);
+        Finding finding = switch (worst) {
+            case INFO -> Finding.pass("nothing is planned, pending or wrong");
+            case PLANNED ->
+                Finding.warn(
+                        "the agent has changes to make",
+                        "look again in a minute; what stays is what the agent may not do: see its settings");
+            case PENDING ->
+                Finding.warn(
+                        "the agent waits to make a change",
+                        "let the pods that use the devices end, or move them to another node; the agent then goes"
+                                + " on by itself");
+            case WARNING -> Finding.warn("the agent warns", "do what the lines above say; the agent's log says more");
+            case PROBLEM ->
+                Finding.fail(
+                        "the agent can't do what it is to do",
+                        "do what the lines above say; the agent's log says more");
+        };
+        return finding.because(open.stream()
+                .map(plan -> plan.state().name().toLowerCase(Locale.ROOT) + " " + plan.text())
+                .toList());
     }
 }

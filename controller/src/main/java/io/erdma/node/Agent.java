@@ -114,6 +114,7 @@ final class Agent implements AutoCloseable {
                                     config.health().scan(),
                                     Clock.systemUTC().instant()),
                             metrics::scrape,
+                            () -> PlanText.of(driver.status(), network.status(), interfaces.status()),
                             logging));
             LOG.info(
                     "serving probes and metrics",

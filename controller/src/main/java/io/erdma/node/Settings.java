@@ -84,7 +84,7 @@ final class Settings {
             "ADDRESS",
             ":9470",
             Parsers::listenAddress,
-            "Where /healthz, /readyz, /metrics and /loglevel answer; empty turns them off.");
+            "Where /healthz, /readyz, /metrics, /plans and /loglevel answer; empty turns them off.");
     static final Setting<Boolean> POD_METRICS = flag(
             "pod-metrics",
             "Look every 30 s which pods use the devices, show it in /metrics, and log those that asked for eRDMA and do not use it; needs hostPID.");

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.sun.net.httpserver.HttpServer;
 import io.erdma.doctor.Facts.AgentAnswer;
 import io.erdma.doctor.Facts.Offer;
+import io.erdma.doctor.Facts.Plan;
+import io.erdma.doctor.Facts.PlanState;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetAddress;
@@ -85,5 +87,11 @@ class AgentReaderTest {
         assertThatThrownBy(() -> new AgentReader(text))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("HOST:PORT");
+    }
+
+    @Test
+    void passesOverLinesOfPlansThatItDoesNotKnow() {
+        assertThat(AgentReader.plansIn("later driver: news\npending driver: 1 user\n\nproblem\n"))
+                .containsExactly(new Plan(PlanState.PENDING, "driver: 1 user"));
     }
 }

@@ -148,7 +148,8 @@ class DoctorCommandTest {
                         "sysfs.txt",
                         "netlink.txt",
                         "agent-readyz.txt",
-                        "agent-metrics.txt");
+                        "agent-metrics.txt",
+                        "agent-plans.txt");
         assertThat(texts.get("report.txt")).contains("pass  PCI function: 1ded:107f");
         assertThat(texts.get("netlink.txt")).contains("Link[");
         assertThat(texts.get("agent-metrics.txt")).contains("the agent's probe address is empty");

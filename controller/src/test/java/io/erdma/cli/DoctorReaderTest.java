@@ -163,6 +163,10 @@ class DoctorReaderTest {
         links.add(link(3, "eth1", "00:16:3e:00:00:01", false, 1500));
         route("0.0.0.0/0", 2, 100);
         Files.createDirectories(directory.resolve("kubelet/device-plugins"));
+        plans = """
+                info driver: preferred compat, in force default
+                pending driver: switch from default to compat pending: 1 user
+                """;
         agent(503, "not registered with the kubelet\n");
         mode = Optional.of(DriverMode.COMPAT);
         environment.put("NCCL_IB_GID_INDEX", "3");
@@ -364,6 +368,8 @@ class DoctorReaderTest {
         server.bind(UnixDomainSocketAddress.of(plugins.resolve("kubelet.sock")));
     }
 
+    private String plans = "info driver: preferred ofed, in force ofed: nothing to do\n";
+
     private void agent(int status, String text) throws IOException {
         HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         open.add(() -> server.stop(0));
@@ -373,6 +379,7 @@ class DoctorReaderTest {
                 erdma_devices{health="unhealthy"} 0.0
                 erdma_shares 400.0
                 """);
+        answer(server, "/plans", 200, plans);
         server.start();
         probeAddress = "127.0.0.1:" + server.getAddress().getPort();
     }

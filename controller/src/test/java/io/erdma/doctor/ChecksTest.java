@@ -31,6 +31,8 @@ import io.erdma.doctor.Facts.MemoryLimit;
 import io.erdma.doctor.Facts.Offer;
 import io.erdma.doctor.Facts.Opening;
 import io.erdma.doctor.Facts.PciFunction;
+import io.erdma.doctor.Facts.Plan;
+import io.erdma.doctor.Facts.PlanState;
 import io.erdma.netlink.RdmaNetlink.NetnsMode;
 import io.erdma.node.driver.DriverMode;
 import io.erdma.pods.ContainerName;
@@ -704,6 +706,51 @@ class ChecksTest {
                 when("not to be asked", s -> s.agent = new AgentAnswer.NotAsked("empty"), "agent", SKIPPED));
     }
 
+    private static Consumer<Situation> planning(Plan... plans) {
+        return s -> s.plans = Fact.known(List.of(plans));
+    }
+
+    static Stream<Arguments> plans() {
+        Plan pending = new Plan(PlanState.PENDING, "driver: switch from default to ofed pending: 3 users");
+        Plan problem = new Plan(PlanState.PROBLEM, "driver: modprobe failed");
+        return Stream.of(
+                when("none", s -> {}, "agent-plans", PASS, "nothing is planned"),
+                when(
+                        "a switch that waits",
+                        planning(pending),
+                        "agent-plans",
+                        WARN,
+                        "pending: 3 users",
+                        "let the pods that use the devices end"),
+                when(
+                        "a change to make",
+                        planning(new Plan(PlanState.PLANNED, "interfaces: set link eth1 up")),
+                        "agent-plans",
+                        WARN,
+                        "set link eth1 up",
+                        "settings"),
+                when(
+                        "a warning",
+                        planning(new Plan(PlanState.WARNING, "interfaces: eth1: undone")),
+                        "agent-plans",
+                        WARN,
+                        "eth1: undone"),
+                when(
+                        "what failed weighs most, and hides nothing",
+                        planning(problem, pending),
+                        "agent-plans",
+                        FAIL,
+                        "modprobe failed",
+                        "pending: 3 users"),
+                when(
+                        "an older agent",
+                        s -> s.plans = Fact.unknown("this agent is older"),
+                        "agent-plans",
+                        NOT_SEEN,
+                        "older"),
+                when("not to be asked", s -> s.agent = new AgentAnswer.NotAsked("empty"), "agent-plans", SKIPPED));
+    }
+
     static Stream<Arguments> variables() {
         return Stream.of(
                 when("none", s -> {}, "nccl-variables", SKIPPED),
@@ -943,6 +990,7 @@ class ChecksTest {
                         memory(),
                         variables(),
                         kubelet(),
+                        plans(),
                         pods())
                 .flatMap(part -> part);
     }

@@ -18,6 +18,8 @@ import io.erdma.doctor.Facts.Network;
 import io.erdma.doctor.Facts.Offer;
 import io.erdma.doctor.Facts.Opening;
 import io.erdma.doctor.Facts.PciFunction;
+import io.erdma.doctor.Facts.Plan;
+import io.erdma.doctor.Facts.PlanState;
 import io.erdma.doctor.Facts.Vantage;
 import io.erdma.doctor.Facts.Wanted;
 import io.erdma.inventory.InventorySnapshot.Found;
@@ -78,6 +80,7 @@ final class Situation {
     AgentAnswer agent = new AgentAnswer.Answered("http://127.0.0.1:9470/readyz", 200, List.of("ok"));
 
     Fact<Offer> offer = Fact.known(new Offer(200));
+    Fact<List<Plan>> plans = Fact.known(List.of(new Plan(PlanState.INFO, "driver: in force ofed")));
     Fact<Map<String, Integer>> allocatable = Fact.known(Map.of("erdma_0", 200));
     Optional<String> node = Optional.empty();
     Fact<OptionalLong> nodeObject = Fact.known(OptionalLong.of(200));
@@ -111,6 +114,7 @@ final class Situation {
                 kubelet,
                 agent,
                 offer,
+                plans,
                 allocatable,
                 nodeObject,
                 use);

@@ -142,6 +142,8 @@ class AgentIT {
                 .contains("erdma_listandwatch_streams 1.0")
                 .contains("erdma_allocations_seconds_count{outcome=\"granted\"} 1");
 
+        assertThat(AgentProcess.get(port, "/plans").body()).contains("info interfaces: from ");
+
         erdma0.portDown();
         kubelet.awaitMessage(1, message -> message.count("Unhealthy") == 5, SOON);
         assertThat(ready())

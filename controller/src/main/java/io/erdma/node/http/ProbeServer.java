@@ -42,8 +42,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /**
- * Answers {@code /healthz}, {@code /readyz}, {@code /metrics} and {@code /loglevel}, one request a connection, on one
- * thread of its own. The suppliers run on that thread and must not block.
+ * Answers {@code /healthz}, {@code /readyz}, {@code /metrics}, {@code /plans} and {@code /loglevel}, one request a
+ * connection, on one thread of its own. The suppliers run on that thread and must not block.
  *
  * <p>The agent runs in the host's network namespace, so whoever reaches the node reaches this port. Hence: the number of
  * connections, the time that each may take and what it may send are bounded, nobody is locked out by others who hold
@@ -77,6 +77,7 @@ public final class ProbeServer implements AutoCloseable {
      * Serves at once.
      *
      * @param metrics the text of a scrape
+     * @param plans what the agent is about to do, one line each
      * @throws IOException in one line for the operator, when the address cannot be taken
      */
     public static ProbeServer open(
@@ -84,9 +85,10 @@ public final class ProbeServer implements AutoCloseable {
             Supplier<Verdict> health,
             Supplier<Verdict> readiness,
             Supplier<String> metrics,
+            Supplier<String> plans,
             Logging logging)
             throws IOException {
-        return open(address, health, readiness, metrics, logging, MAX_CONNECTION_TIME);
+        return open(address, health, readiness, metrics, plans, logging, MAX_CONNECTION_TIME);
     }
 
     static ProbeServer open(
@@ -94,13 +96,14 @@ public final class ProbeServer implements AutoCloseable {
             Supplier<Verdict> health,
             Supplier<Verdict> readiness,
             Supplier<String> metrics,
+            Supplier<String> plans,
             Logging logging,
             Duration longest)
             throws IOException {
         ThreadFactory threads = Thread.ofPlatform().name(THREAD).daemon().factory();
         EventLoopGroup loop = new MultiThreadIoEventLoopGroup(1, threads, NioIoHandler.newFactory());
         var connections = new OpenConnections(MAX_CONNECTIONS, longest);
-        var requests = new Requests(health, readiness, metrics, logging);
+        var requests = new Requests(health, readiness, metrics, plans, logging);
         ChannelFuture bound = new ServerBootstrap()
                 .group(loop)
                 .channel(NioServerSocketChannel.class)
@@ -148,12 +151,19 @@ public final class ProbeServer implements AutoCloseable {
         private final Supplier<Verdict> health;
         private final Supplier<Verdict> readiness;
         private final Supplier<String> metrics;
+        private final Supplier<String> plans;
         private final Logging logging;
 
-        Requests(Supplier<Verdict> health, Supplier<Verdict> readiness, Supplier<String> metrics, Logging logging) {
+        Requests(
+                Supplier<Verdict> health,
+                Supplier<Verdict> readiness,
+                Supplier<String> metrics,
+                Supplier<String> plans,
+                Logging logging) {
             this.health = health;
             this.readiness = readiness;
             this.metrics = metrics;
+            this.plans = plans;
             this.logging = logging;
         }
 
@@ -187,6 +197,7 @@ public final class ProbeServer implements AutoCloseable {
                 case "/healthz" -> get(request, () -> Answer.of(health.get()));
                 case "/readyz" -> get(request, () -> Answer.of(readiness.get()));
                 case "/metrics" -> get(request, () -> new Answer(200, metrics.get()));
+                case "/plans" -> get(request, () -> new Answer(200, plans.get()));
                 case "/loglevel" -> logLevel(request.method(), query < 0 ? "" : uri.substring(query + 1), peer);
                 default -> new Answer(404, "not found\n");
             };

@@ -37,6 +37,7 @@ class ProbeServerTest {
                 health::get,
                 readiness::get,
                 () -> "erdma_shares 200.0\n",
+                () -> "pending driver: 3 users\n",
                 logging,
                 longest);
     }
@@ -88,6 +89,12 @@ class ProbeServerTest {
         assertThat(ask("GET", "/metrics"))
                 .containsIgnoringCase("Content-Type: text/plain; version=0.0.4")
                 .endsWith("erdma_shares 200.0\n");
+    }
+
+    @Test
+    void tellsThePlansToWhoeverReads() throws IOException {
+        assertThat(ask("GET", "/plans")).startsWith("HTTP/1.1 200 ").endsWith("\r\n\r\npending driver: 3 users\n");
+        assertThat(ask("PUT", "/plans")).startsWith("HTTP/1.1 405 ");
     }
 
     @Test
@@ -211,7 +218,8 @@ class ProbeServerTest {
 
     @Test
     void saysWhatToDoWhenThePortIsTaken() {
-        assertThatThrownBy(() -> ProbeServer.open(server.address(), health::get, readiness::get, () -> "", logging))
+        assertThatThrownBy(() ->
+                        ProbeServer.open(server.address(), health::get, readiness::get, () -> "", () -> "", logging))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining(
                         "cannot listen on 127.0.0.1:" + server.address().getPort())

@@ -1,0 +1,73 @@
+package io.erdma.node;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.erdma.node.driver.DriverMode;
+import io.erdma.node.driver.DriverStatus;
+import io.erdma.node.driver.ModeInForce;
+import io.erdma.node.interfaces.InterfacesStatus;
+import io.erdma.node.interfaces.OfferedDevices;
+import io.erdma.node.net.KeeperStatus;
+import io.erdma.node.net.NetChange;
+import io.erdma.node.net.Note;
+import io.erdma.node.net.Plan;
+import io.erdma.node.net.WantedInterfaces;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+class PlanTextTest {
+    private static final KeeperStatus WELL =
+            new KeeperStatus(Plan.NONE, List.of(), Optional.empty(), 0, true, Optional.empty());
+
+    private static InterfacesStatus source(String... problems) {
+        return new InterfacesStatus(
+                "the node", true, new OfferedDevices.Everything(), WantedInterfaces.NONE, List.of(problems));
+    }
+
+    @Test
+    void beginsEachLineWithHowItStands() {
+        var driver = new DriverStatus(
+                DriverMode.OFED,
+                false,
+                ModeInForce.DEFAULT,
+                "switch pending: 1 user",
+                Optional.of("switch pending: 1 user"),
+                Optional.of("modprobe failed"),
+                List.of("pod default/train"),
+                Instant.EPOCH);
+        var keeper = new KeeperStatus(
+                new Plan(List.of(new NetChange.SetUp(3, "eth1")), List.of()),
+                List.of(new Note("eth1", Note.Severity.WARNING, "somebody undoes it")),
+                Optional.of("netlink: EPERM"),
+                0,
+                false,
+                Optional.empty());
+
+        assertThat(PlanText.of(Optional.of(driver), keeper, source("no metadata"))
+                        .lines())
+                .contains(
+                        "pending driver: switch pending: 1 user",
+                        "problem driver: modprobe failed",
+                        "info driver: used by pod default/train",
+                        "warning interfaces: no metadata",
+                        "planned interfaces: set link eth1 up (not done: the agent only plans)",
+                        "warning interfaces: eth1: somebody undoes it",
+                        "problem interfaces: netlink: EPERM");
+    }
+
+    @Test
+    void hasOnlyInfoWhileAllIsWell() {
+        assertThat(PlanText.of(Optional.empty(), WELL, source()).lines())
+                .isNotEmpty()
+                .allMatch(line -> line.startsWith("info "));
+    }
+
+    @Test
+    void letsNoNameBeginALineOfItsOwn() {
+        assertThat(PlanText.of(Optional.empty(), WELL, source("eth\nproblem driver: forged")))
+                .doesNotContain("\nproblem")
+                .contains("eth\\x0aproblem");
+    }
+}
