@@ -8,6 +8,7 @@ import io.erdma.inventory.SourceStatus;
 import io.erdma.inventory.SourceStatus.Source;
 import io.erdma.log.Log;
 import io.erdma.log.Log.Field;
+import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -22,21 +23,32 @@ final class HealthLog {
     private final Set<String> notSelected = new HashSet<>();
     private final Map<String, Boolean> toldHealthy = new HashMap<>();
     private final Map<Source, String> problems = new HashMap<>();
+    /** Sources that can't be used where nothing was missed so far. */
+    private final Set<Source> unwarned = EnumSet.noneOf(Source.class);
+
     private final Map<String, String> withoutVerbs = new HashMap<>();
     private final Set<String> faultyJobs = new HashSet<>();
     private List<MonitorStatus.Withheld> withheld = List.of();
 
-    void sources(List<SourceStatus> statuses) {
-        for (SourceStatus status : statuses) {
+    /** Where sysfs knows no RDMA device there is nothing that a source could miss: an ordinary node without RDMA. */
+    void sources(InventorySnapshot snapshot) {
+        boolean nothingMissed =
+                snapshot.usable(Source.SYSFS) && snapshot.devices().isEmpty();
+        for (SourceStatus status : snapshot.sources()) {
             Optional<String> former = Optional.ofNullable(problems.get(status.source()));
             if (status.problem().isPresent()) {
                 problems.put(status.source(), status.problem().get());
-                if (former.isEmpty()) {
-                    LOG.warn("source " + status.source() + " is not usable: "
-                            + status.problem().get());
+                String line = "source " + status.source() + " is not usable: "
+                        + status.problem().get();
+                if (former.isEmpty() && nothingMissed) {
+                    unwarned.add(status.source());
+                    LOG.info(line + "; there is no RDMA device that it could tell of");
+                } else if (!nothingMissed && (unwarned.remove(status.source()) || former.isEmpty())) {
+                    LOG.warn(line);
                 }
             } else if (former.isPresent()) {
                 problems.remove(status.source());
+                unwarned.remove(status.source());
                 LOG.info("source " + status.source() + " is usable again");
             }
         }

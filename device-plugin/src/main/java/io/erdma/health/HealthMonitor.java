@@ -478,7 +478,7 @@ public final class HealthMonitor implements AutoCloseable {
     private void scanned(InventorySnapshot snapshot, long startedAt, long now) {
         lastScan = Optional.of(clock.instant());
         sourceStatuses = snapshot.sources();
-        log.sources(sourceStatuses);
+        log.sources(snapshot);
         if (snapshot.usable(Source.RDMA_NETLINK)) {
             netnsMode = snapshot.netnsMode();
         }

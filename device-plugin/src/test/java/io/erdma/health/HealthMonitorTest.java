@@ -258,6 +258,24 @@ final class HealthMonitorTest extends MonitorScenario {
     }
 
     @Test
+    void warnsOfASourceOnlyOnceThereIsADeviceThatItCouldTellOf() throws IOException {
+        node.netlinkErrno = Errno.EPROTONOSUPPORT;
+        start(QUICK);
+        await().atMost(LONG)
+                .until(() -> logged.stream()
+                        .anyMatch(line -> line.startsWith("source RDMA_NETLINK is not usable: ")
+                                && line.endsWith("; there is no RDMA device that it could tell of")));
+
+        node.add("erdma_0", 0);
+        awaitHealthy("erdma_0");
+        await().atMost(LONG)
+                .untilAsserted(() -> assertThat(logged)
+                        .filteredOn(line -> line.startsWith("source RDMA_NETLINK is not usable: ")
+                                && !line.endsWith("; there is no RDMA device that it could tell of"))
+                        .hasSize(1));
+    }
+
+    @Test
     void unknownIsNotHealthyAfterTheGrace() throws IOException {
         node.add("erdma_0", 0).openErrno = Errno.EPERM;
         start(SHORT_GRACE);
