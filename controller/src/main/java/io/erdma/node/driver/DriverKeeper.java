@@ -7,6 +7,7 @@ import io.erdma.log.Log;
 import io.erdma.log.Log.Field;
 import io.erdma.node.driver.DriverPlan.Action;
 import io.erdma.node.driver.DriverPlan.Step;
+import io.erdma.plugin.BackOff;
 import io.erdma.pods.PodShares;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -53,7 +54,7 @@ public final class DriverKeeper implements AutoCloseable {
     private final Set<String> triedCompanions = new HashSet<>();
     private Optional<String> told = Optional.empty();
     private Optional<String> failure = Optional.empty();
-    private int failures;
+    private final BackOff backOff;
     private long notBeforeNanos;
     private int expectedDevices;
 
@@ -111,6 +112,7 @@ public final class DriverKeeper implements AutoCloseable {
         this.installer = requireNonNull(installer, "installer is null");
         this.hold = requireNonNull(hold, "hold is null");
         this.pace = requireNonNull(pace, "pace is null");
+        this.backOff = new BackOff(pace.firstBackOff(), pace.longestBackOff());
         this.clock = requireNonNull(clock, "clock is null");
         this.thread = Thread.ofPlatform().daemon().name(THREAD).unstarted(this::run);
     }
@@ -208,7 +210,7 @@ public final class DriverKeeper implements AutoCloseable {
                     : facts.devices().size();
             try {
                 act(plan);
-                failures = 0;
+                backOff.reset();
                 failure = Optional.empty();
                 triedCompanions.clear();
             } catch (NotNowException e) {
@@ -220,7 +222,7 @@ public final class DriverKeeper implements AutoCloseable {
             facts = reader.read(settings.preference());
             plan = DriverPlan.of(settings.preference(), facts, installer.isPresent());
         } else {
-            failures = 0;
+            backOff.reset();
             failure = Optional.empty();
             notBeforeNanos = System.nanoTime();
         }
@@ -253,12 +255,10 @@ public final class DriverKeeper implements AutoCloseable {
     }
 
     private void failed(String what) {
-        failures++;
-        Duration backOff = pace.firstBackOff().multipliedBy(1L << Math.min(failures - 1, 16));
-        backOff = backOff.compareTo(pace.longestBackOff()) < 0 ? backOff : pace.longestBackOff();
-        notBeforeNanos = System.nanoTime() + backOff.toNanos();
+        Duration wait = backOff.next();
+        notBeforeNanos = System.nanoTime() + wait.toNanos();
         if (!failure.equals(Optional.of(what))) {
-            LOG.error(what, Field.of("triedAgainInSeconds", backOff.toSeconds()));
+            LOG.error(what, Field.of("triedAgainInSeconds", wait.toSeconds()));
         }
         failure = Optional.of(what);
     }
