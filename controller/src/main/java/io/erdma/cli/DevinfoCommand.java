@@ -133,7 +133,7 @@ final class DevinfoCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         OptionalInt onlyPort = port();
-        List<DeviceSelector> chosen = selectors();
+        List<DeviceSelector> chosen = SelectorOption.parse(spec, deviceSelectors);
         // Not 'verbs or nothing': an explanation is most wanted where the library is missing.
         Optional<Verbs> verbs = Optional.empty();
         List<VerbsDevice> listed = List.of();
@@ -231,18 +231,6 @@ final class DevinfoCommand implements Callable<Integer> {
 
     private boolean isWanted(String name) {
         return device.isEmpty() || device.get().equals(name);
-    }
-
-    private List<DeviceSelector> selectors() {
-        List<DeviceSelector> chosen = new ArrayList<>();
-        for (String text : deviceSelectors) {
-            try {
-                chosen.add(DeviceSelector.parse(text));
-            } catch (IllegalArgumentException e) {
-                throw new ParameterException(spec.commandLine(), "--device-selector: " + e.getMessage(), e);
-            }
-        }
-        return chosen;
     }
 
     /** A number as {@code strtol} reads it with base 0: decimal, 0x hexadecimal, 0 octal. */

@@ -161,7 +161,7 @@ final class StatCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        List<DeviceSelector> selectors = selectors();
+        List<DeviceSelector> selectors = SelectorOption.parse(spec, deviceSelectors);
         requireUsage();
         NodePaths paths = new NodePaths(sysfsRoot, NodePaths.STANDARD.dev(), NodePaths.STANDARD.etc());
         try (NodeSources sources = new UndisturbedSources(new LiveSources(Verbs.DEFAULT_LIBRARY, paths))) {
@@ -289,18 +289,6 @@ final class StatCommand implements Callable<Integer> {
         if (count < 0) {
             throw wrong("--count " + count + ": give 0 (without end) or more");
         }
-    }
-
-    private List<DeviceSelector> selectors() {
-        List<DeviceSelector> chosen = new ArrayList<>();
-        for (String text : deviceSelectors) {
-            try {
-                chosen.add(DeviceSelector.parse(text));
-            } catch (IllegalArgumentException e) {
-                throw new ParameterException(spec.commandLine(), "--device-selector: " + e.getMessage(), e);
-            }
-        }
-        return chosen;
     }
 
     private ParameterException wrong(String message) {
