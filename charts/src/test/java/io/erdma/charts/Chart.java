@@ -1,12 +1,14 @@
 package io.erdma.charts;
 
 import com.marcnuri.helm.Helm;
+import com.marcnuri.helm.InstallCommand;
 import com.marcnuri.helm.LintResult;
 import com.marcnuri.helm.TemplateCommand;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
@@ -22,7 +24,8 @@ final class Chart {
     static final String KUBERNETES = "1.32.0";
 
     private static final Pattern DOCUMENT = Pattern.compile("(?m)^---\\s*$");
-    private static final Pattern HOOK = Pattern.compile("(?m)^ {4}\"?helm\\.sh/hook\"?:");
+    private static final String HOOK = "helm.sh/hook: ";
+    private static final String NO_HOOK = "example.com/no-hook: ";
 
     private final Path directory;
 
@@ -44,19 +47,78 @@ final class Chart {
     }
 
     /**
-     * Everything that Helm would make of the templates, hooks included.
+     * What {@code helm install} sends, but for the definitions.
      *
      * @throws IllegalStateException with Helm's words when it refuses the values
      */
-    String render(Request request) {
-        TemplateCommand command = new Helm(directory)
+    String installed(Request request) {
+        return render(directory, request);
+    }
+
+    /** The objects that Helm makes when the release is uninstalled. */
+    String hooks(Request request) {
+        try {
+            Path copy = Files.createTempDirectory("erdma-chart");
+            try {
+                copyWithoutHooks(copy);
+                return join(documents(render(copy, request)).stream()
+                                .filter(document -> document.contains(NO_HOOK))
+                                .toList())
+                        .replace(NO_HOOK, HOOK);
+            } finally {
+                delete(copy);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** What Helm says after the installation. */
+    String notes(Request request) {
+        InstallCommand command = new Helm(directory)
+                .install()
+                .withName(RELEASE)
+                .withNamespace(request.namespace())
+                .withKubeVersion(request.kubernetes())
+                .clientOnly()
+                .dryRun();
+        request.files().forEach(command::withValuesFile);
+        request.values().forEach(command::set);
+        String output = command.call().getOutput();
+        return output.substring(output.indexOf("NOTES:\n") + "NOTES:\n".length());
+    }
+
+    private static String render(Path chart, Request request) {
+        TemplateCommand command = new Helm(chart)
                 .template()
                 .withName(RELEASE)
                 .withNamespace(request.namespace())
                 .withKubeVersion(request.kubernetes());
         request.files().forEach(command::withValuesFile);
         request.values().forEach(command::set);
-        return command.call();
+        return join(documents(command.call()));
+    }
+
+    /** Helm's library renders hooks but hands them to nobody, so in this copy they are objects like others. */
+    private void copyWithoutHooks(Path copy) throws IOException {
+        try (Stream<Path> files = Files.walk(directory)) {
+            for (Path file : files.toList()) {
+                Path target = copy.resolve(directory.relativize(file).toString());
+                if (Files.isDirectory(file)) {
+                    Files.createDirectories(target);
+                } else {
+                    Files.writeString(target, Files.readString(file).replace(HOOK, NO_HOOK));
+                }
+            }
+        }
+    }
+
+    private static void delete(Path tree) throws IOException {
+        try (Stream<Path> files = Files.walk(tree)) {
+            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+                Files.delete(file);
+            }
+        }
     }
 
     /** The definitions of crds/, which Helm sends first and never removes. */
@@ -72,27 +134,11 @@ final class Chart {
         }
     }
 
-    /** What {@code helm install} sends: the objects of {@code rendered} that are no hooks. */
-    static String installed(String rendered) {
-        return join(documents(rendered).stream()
-                .filter(document -> !isHook(document))
-                .toList());
-    }
-
-    /** The objects that Helm creates only at its events. */
-    static String hooks(String rendered) {
-        return join(documents(rendered).stream().filter(Chart::isHook).toList());
-    }
-
     static List<String> documents(String rendered) {
         return DOCUMENT.splitAsStream(rendered)
                 .map(String::strip)
                 .filter(document -> document.lines().anyMatch(line -> !line.isBlank() && !line.startsWith("#")))
                 .toList();
-    }
-
-    private static boolean isHook(String document) {
-        return HOOK.matcher(document).find();
     }
 
     private static String join(List<String> documents) {

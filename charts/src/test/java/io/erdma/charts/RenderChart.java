@@ -33,10 +33,10 @@ public final class RenderChart {
             throw new IllegalArgumentException("name the project's directory, then any values files");
         }
         Chart chart = Chart.of(paths.getFirst());
-        String rendered = chart.render(Chart.Request.DEFAULTS
+        Chart.Request request = Chart.Request.DEFAULTS
                 .on(kubernetes)
-                .with(paths.subList(1, paths.size()).toArray(Path[]::new)));
-        String text = hooks ? Chart.hooks(rendered) : chart.definitions() + Chart.installed(rendered);
+                .with(paths.subList(1, paths.size()).toArray(Path[]::new));
+        String text = hooks ? chart.hooks(request) : chart.definitions() + chart.installed(request);
         System.out.writeBytes(text.getBytes(StandardCharsets.UTF_8));
         System.out.flush();
     }
