@@ -145,7 +145,7 @@ final class Settings {
             "BYTES",
             "8500",
             Parsers.integer(1280, 9600),
-            "MTU of secondary eRDMA interfaces: where the ERdmaDevice object says that the instance has jumbo frames, and with local discovery only if it is given.");
+            "MTU of secondary eRDMA interfaces: where the ERdmaDevice object says that the instance has jumbo frames; with local discovery, which can't tell, only if it is not the default.");
     static final Setting<Boolean> MANAGE_INTERFACES = new Setting<>(
             "manage-interfaces",
             Kind.FLAG,

@@ -278,6 +278,7 @@ public final class DriverKeeper implements AutoCloseable {
                 settings.preference().isEmpty(),
                 ModeInForce.of(facts.module(), plan.mode()),
                 plan.describe(),
+                plan.isDue() && pending.isEmpty(),
                 pending,
                 problem,
                 facts.users().describe(),

@@ -184,6 +184,14 @@ public record DriverPlan(DriverMode mode, Action action, List<String> companions
         return mode.compatMode() ? "Y" : "N";
     }
 
+    /** Whether there is something to be done now. */
+    public boolean isDue() {
+        return switch (action) {
+            case Action.Load _, Action.Switch _, Action.Install _ -> true;
+            case Action.Nothing _, Action.Pending _, Action.Blocked _ -> false;
+        };
+    }
+
     /** One line for the log and for the command line. */
     public String describe() {
         return switch (action) {

@@ -123,6 +123,7 @@ class AgentMetricsTest {
                 false,
                 ModeInForce.DEFAULT,
                 "switch pending",
+                false,
                 Optional.of("switch pending"),
                 Optional.empty(),
                 List.of("pod default/train", "pid 4711 (python3)"),
