@@ -3,9 +3,8 @@ package io.erdma.cli;
 import java.io.IOException;
 import java.util.List;
 
-/** Takes back what the agent set up on the node's interfaces: its own routes and addresses, and nothing of anybody else. */
-@FunctionalInterface
-interface NetworkCleanup {
+/** A kind of thing that an agent leaves on its node or tells the cluster of it, and how it is taken back. */
+interface Leftover {
     /**
      * One line for each thing.
      *
@@ -18,6 +17,17 @@ interface NetworkCleanup {
         }
     }
 
-    /** @throws IOException when the interfaces can't even be looked at */
-    Result run() throws IOException;
+    /** What is said to stay, such as "routes and addresses". */
+    String name();
+
+    /** Whether it has to stay while a pod holds a share. */
+    boolean podsNeedIt();
+
+    /**
+     * Takes it back, and nothing of anybody else; not called while an agent runs. Where there is nothing, both lists are
+     * empty.
+     *
+     * @throws IOException when it can't even be looked at
+     */
+    Result remove() throws IOException;
 }
