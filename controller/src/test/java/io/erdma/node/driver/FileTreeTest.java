@@ -6,12 +6,15 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class FileTreeTest {
+    private static final int FILES = 2_000;
+
     @TempDir
     private Path directory;
 
@@ -38,51 +41,46 @@ class FileTreeTest {
         assertThat(Files.isSymbolicLink(link)).isFalse();
     }
 
-    /** Somebody exchanges a directory and a link that leads out, back and forth, as fast as possible. */
+    /** While a directory is being emptied, somebody puts a link in its parent's place, behind which all names are the same. */
     @Test
     void isNotLedAstrayByALinkThatTakesADirectorysPlaceMeanwhile() throws Exception {
         Path kept = Files.createDirectories(directory.resolve("kept"));
-        for (int i = 0; i < 300; i++) {
-            Files.writeString(kept.resolve("file" + i), "x");
-        }
-        AtomicBoolean end = new AtomicBoolean();
-        Path tree = directory.resolve("tree");
-        Path place = tree.resolve("place");
-        Path aside = directory.resolve("aside");
-        Path link = directory.resolve("link");
-        Thread exchanger = Thread.ofPlatform().daemon().start(() -> {
-            while (!end.get()) {
-                exchange(place, aside, link, kept);
-            }
-        });
-        try {
-            for (int round = 0; round < 200; round++) {
-                Files.createDirectories(place);
-                for (int i = 0; i < 5; i++) {
-                    Files.createDirectories(tree.resolve("d" + i));
-                }
+        fill(kept.resolve("b"));
+        boolean exchanged = false;
+        for (int attempt = 0; !exchanged && attempt < 20; attempt++) {
+            Path tree = directory.resolve("tree" + attempt);
+            fill(tree.resolve("a/b"));
+            try (ExecutorService threads = Executors.newSingleThreadExecutor()) {
+                Future<Boolean> exchange = threads.submit(() -> exchangeOnceItIsBeingEmptied(tree.resolve("a"), kept));
                 deleteOrFail(tree);
+                exchanged = exchange.get();
             }
-        } finally {
-            end.set(true);
-            exchanger.join();
         }
-        try (var files = Files.list(kept)) {
-            assertThat(files.count()).isEqualTo(300);
+        assertThat(exchanged).as("it came in time").isTrue();
+        try (var files = Files.list(kept.resolve("b"))) {
+            assertThat(files.count()).isEqualTo(FILES);
         }
     }
 
-    private static void exchange(Path place, Path aside, Path link, Path target) {
+    private static void fill(Path place) throws IOException {
+        Files.createDirectories(place);
+        for (int i = 0; i < FILES; i++) {
+            Files.createFile(place.resolve("f" + i));
+        }
+    }
+
+    private boolean exchangeOnceItIsBeingEmptied(Path place, Path target) throws IOException {
+        Path aside = directory.resolve("aside-" + place.getParent().getFileName());
+        for (int i = 0; Files.exists(place.resolve("b/f" + i % FILES)); i++) {
+            Thread.onSpinWait();
+        }
         try {
-            Files.deleteIfExists(link);
-            Files.createSymbolicLink(link, target);
-            Files.move(place, aside, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
-            Files.move(link, place, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
-            Files.move(place, link, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
-            Files.move(aside, place, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
+            Files.move(place, aside);
+            Files.createSymbolicLink(place, target);
+            return true;
         } catch (IOException e) {
-            // The other side was faster this time.
-            return;
+            // All was gone by then.
+            return false;
         }
     }
 
@@ -90,7 +88,7 @@ class FileTreeTest {
         try {
             FileTree.delete(tree);
         } catch (IOException e) {
-            // What came meanwhile is in the way; that is no harm.
+            // The link is in the way of its parent's end; that is no harm.
             return;
         }
     }
