@@ -30,16 +30,17 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.time.Clock;
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.Deque;
+import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The running agent: everything is made here, by constructor, and closed in reverse order. See DESIGN.md of this package
- * for the threads.
+ * The running agent: everything is made here, by constructor, and closed from the kubelet's side to the node's. See
+ * DESIGN.md of this package for the threads.
  */
 final class Agent implements AutoCloseable {
     private static final Log LOG = Log.of(Agent.class);
@@ -50,10 +51,21 @@ final class Agent implements AutoCloseable {
     /** A scrape waits for that, once; counters are read in a millisecond unless the driver hangs. */
     private static final Duration COUNTERS_WITHIN = Duration.ofMillis(100);
 
-    private final Deque<Part> parts = new ArrayDeque<>();
+    /** All of the closing; a pod's container is killed in the end, and the kubelet calls that a failure. */
+    private static final Duration CLOSE_WITHIN = Duration.ofSeconds(4);
 
-    /** Something to close, with a name for the log. */
-    private record Part(String name, AutoCloseable closeable) {}
+    /** What closes in which order; those of one stage close side by side. */
+    private enum Stage {
+        /** What the kubelet calls, and who else may be in the middle of something that should come to its end. */
+        WORK,
+        /** What those stand on. */
+        NODE,
+        /** What all stand on. */
+        ROOTS
+    }
+
+    private final Map<Stage, List<Closing.Part>> parts = new EnumMap<>(Stage.class);
+    private Runnable announceStop = () -> {};
 
     private Agent() {}
 
@@ -75,10 +87,12 @@ final class Agent implements AutoCloseable {
 
     private void open(AgentConfig config, Logging logging, String version) throws IOException {
         NodePaths paths = config.paths();
-        var sources = opened("sources", new LiveSources(config.verbsLibrary(), paths));
+        var sources = opened(Stage.ROOTS, "sources", new LiveSources(config.verbsLibrary(), paths));
         var inventory = new DeviceInventory(sources, paths, config.selectors());
-        var metrics =
-                opened("metrics", new AgentMetrics(version, config.plugin().sharesPerDevice()));
+        var metrics = opened(
+                Stage.ROOTS,
+                "metrics",
+                new AgentMetrics(version, config.plugin().sharesPerDevice()));
         var stream = new DeviceStream(config.plugin(), metrics);
         var interfaces = opened("interfaces", new InterfaceSource(config.interfaces(), config.cluster()));
         var cdi = opened(
@@ -104,10 +118,13 @@ final class Agent implements AutoCloseable {
         var session = new KubeletSession(config.session(), transport, service, metrics, inotifyShortage);
         var shares = new PodShares(
                 transport, config.session().kubeletRoot(), config.session().resource());
-        var driver = opened("driver", DriverKeeper.of(config.driver(), paths, shares, DeviceHold.of(monitor)));
+        var driver =
+                opened(Stage.WORK, "driver", DriverKeeper.of(config.driver(), paths, shares, DeviceHold.of(monitor)));
+        announceStop = driver::stop;
         metrics.watchHealthLoop(monitor::age);
         metrics.watchSession(session::status);
         metrics.watchTraffic(opened(
+                Stage.NODE,
                 "counters",
                 new PromptTraffic(
                         new CounterReader(new SysfsCounters(paths.sys()), System::nanoTime), COUNTERS_WITHIN)));
@@ -136,9 +153,9 @@ final class Agent implements AutoCloseable {
         if (!interfaces.awaitDecision(DECISION_WITHIN) || !firstOffer.await(monitor.firstOfferWithin())) {
             LOG.warn("the node's devices are not known yet; registering without them");
         }
-        // Closed behind the session: a look may wait for the kubelet, and its socket must not wait for that.
         Optional<UsageMonitor> usage = config.usage()
                 .map(wanted -> opened(
+                        Stage.WORK,
                         "pods' use of devices",
                         UsageMonitor.of(
                                 wanted,
@@ -147,7 +164,7 @@ final class Agent implements AutoCloseable {
                                 stream::latest,
                                 metrics.podUsage().andThen(metrics.shareUse()))));
         session.start();
-        opened("kubelet session", session);
+        opened(Stage.WORK, "kubelet session", session);
         // After the registration, which pods wait for; a mode to be switched waits for pods.
         driver.start();
         usage.ifPresent(UsageMonitor::start);
@@ -155,21 +172,25 @@ final class Agent implements AutoCloseable {
     }
 
     private <T extends AutoCloseable> T opened(String name, T closeable) {
-        parts.push(new Part(name, closeable));
+        return opened(Stage.NODE, name, closeable);
+    }
+
+    private <T extends AutoCloseable> T opened(Stage stage, String name, T closeable) {
+        parts.computeIfAbsent(stage, any -> new ArrayList<>()).add(new Closing.Part(name, closeable));
         return closeable;
     }
 
-    /** In reverse order of opening; one part that fails to close does not keep the others open. */
+    /** Within four seconds, whatever hangs; one part that fails to close does not keep the others open. */
     @Override
     public void close() {
-        while (!parts.isEmpty()) {
-            Part part = parts.pop();
-            try {
-                part.closeable().close();
-            } catch (Exception e) {
-                LOG.error("closing failed", e, Field.of("part", part.name()));
-            }
+        // The driver's switch waits for the kubelet to hear that no share can be used, and the kubelet's session
+        // closes.
+        announceStop.run();
+        Closing closing = new Closing(CLOSE_WITHIN);
+        for (Stage stage : Stage.values()) {
+            closing.close(parts.getOrDefault(stage, List.of()));
         }
+        parts.clear();
     }
 
     /** In this order, so the kubelet first: the others can wait for the microseconds that it takes. */

@@ -104,8 +104,8 @@ public record DriverPlan(DriverMode mode, Action action, List<String> companions
 
     private static Action forLoaded(DriverMode mode, DriverModule.Loaded loaded, DriverFacts facts) {
         if (loaded.compatMode().isEmpty()) {
-            return new Action.Nothing("the mode is unknown: the loaded erdma has no parameter compat_mode, as the"
-                    + " kernel's own, so there is nothing to switch");
+            return new Action.Nothing("the mode is unknown: the loaded erdma has no parameter compat_mode that could be"
+                    + " read, as the kernel's own, so there is nothing to switch");
         }
         boolean inForce = loaded.compatMode().get();
         if (inForce == mode.compatMode()) {
