@@ -15,6 +15,8 @@ packages=(
     rdma-core libibverbs1 libibverbs-dev ibverbs-providers ibverbs-utils librdmacm1 perftest iproute2
     # the virtual machine
     qemu-system-x86 kmod busybox-static cpio
+    # the browser that the node's page is tested in
+    chromium fonts-dejavu-core
     # small tools of the scripts
     util-linux procps
 )
