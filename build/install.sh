@@ -19,6 +19,8 @@ packages=(
     gcc-aarch64-linux-gnu libc6-dev-arm64-cross
     # the virtual machine
     qemu-system-x86 kmod busybox-static cpio
+    # the browser that the node's page is tested in
+    chromium fonts-dejavu-core
     # small tools of the scripts
     util-linux procps
 )

@@ -37,6 +37,9 @@ import java.util.function.ToDoubleFunction;
 /** The agent's numbers over time. Written from the monitor's and the kubelet's threads, read by scrapes. */
 public final class AgentMetrics implements PluginObserver, AdvertisementListener, AutoCloseable {
     private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+    /** Apart, since not everybody who reaches the node's port should hear of its pods. */
+    private final PrometheusMeterRegistry ofPods = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+
     private final int sharesPerDevice;
 
     private final AtomicInteger healthy = new AtomicInteger();
@@ -186,7 +189,7 @@ public final class AgentMetrics implements PluginObserver, AdvertisementListener
 
     /** Takes who uses the devices, and shows it by pod. */
     public Consumer<UsageSnapshot> podUsage() {
-        return UsageMetrics.in(registry);
+        return UsageMetrics.in(ofPods);
     }
 
     /** Adds the process's own numbers; apart from the constructor, so that the registration need not wait for it. */
@@ -194,9 +197,14 @@ public final class AgentMetrics implements PluginObserver, AdvertisementListener
         new ProcessMetrics(Path.of("/proc/self"), Instant.now()).bindTo(registry);
     }
 
-    /** One scrape in Prometheus' text format. */
+    /** One scrape in Prometheus' text format, without what tells of pods. */
     public String scrape() {
         return registry.scrape();
+    }
+
+    /** The same with the series of pods. */
+    public String scrapeWithPods() {
+        return registry.scrape() + ofPods.scrape();
     }
 
     /** Series of devices that are no longer there end with this. */
@@ -249,5 +257,6 @@ public final class AgentMetrics implements PluginObserver, AdvertisementListener
     @Override
     public void close() {
         registry.close();
+        ofPods.close();
     }
 }
