@@ -9,7 +9,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** What a scrape tells, read from Prometheus' text format. */
-final class Exposition {
+public final class Exposition {
     private static final Pattern SAMPLE = Pattern.compile("([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\\{(.*)})? (\\S+)");
     private static final Pattern LABEL = Pattern.compile("([a-zA-Z_][a-zA-Z0-9_]*)=\"((?:[^\"\\\\]|\\\\.)*)\",?");
 
@@ -19,10 +19,10 @@ final class Exposition {
      * @param labels names that any sample has; of a histogram without {@code le}
      * @param series samples; a histogram's are counted as one for each set of labels
      */
-    record Family(String type, String help, Set<String> labels, int series) {}
+    public record Family(String type, String help, Set<String> labels, int series) {}
 
     /** By name, as queries write it; a histogram goes by the name that its buckets' begins with. */
-    static SortedMap<String, Family> read(String text) {
+    public static SortedMap<String, Family> read(String text) {
         SortedMap<String, Family> families = new TreeMap<>();
         Map<String, String> helps = new TreeMap<>();
         for (String line : text.lines().toList()) {

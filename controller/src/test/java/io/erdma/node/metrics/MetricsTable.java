@@ -13,7 +13,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /** The table of docs/metrics.md. */
-final class MetricsTable {
+public final class MetricsTable {
     static final Path FILE = Path.of("../docs/metrics.md");
     private static final String BEGIN = "<!-- metrics -->";
     private static final String END = "<!-- /metrics -->";
@@ -25,9 +25,9 @@ final class MetricsTable {
      * @param meaning the metric's HELP
      * @param absent when it has no series; empty: it always has
      */
-    record Row(String name, String type, String unit, Set<String> labels, String meaning, String absent) {}
+    public record Row(String name, String type, String unit, Set<String> labels, String meaning, String absent) {}
 
-    static SortedMap<String, Row> read() {
+    public static SortedMap<String, Row> read() {
         String text;
         try {
             text = Files.readString(FILE);
