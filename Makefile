@@ -23,7 +23,7 @@ lint: install
 	shellcheck $(SCRIPTS)
 
 verify: install
-	rm -rf {native,proto,device-plugin,controller,image}/target/{surefire,failsafe}-reports target/{lab,soak}
+	rm -rf {native,proto,device-plugin,controller,charts,image}/target/{surefire,failsafe}-reports target/{lab,soak}
 	timeout --kill-after=30 1800 env $(MVN) -fae verify
 
 lab: build ## run the lab: the agent on a real kernel's RDMA stack, in a virtual machine
