@@ -12,8 +12,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * How a container is started: as a pod of the chart, with a read-only root, no capability but those named, no privilege
- * to gain, and a /tmp from which nothing can be run.
+ * How a container is started: with a read-only root, no capability but those named, and a /tmp from which nothing can be
+ * run.
  *
  * @param network Docker's name of it
  * @param memoryBytes the limit, 0 for none
@@ -22,13 +22,14 @@ import java.util.Map;
 record ContainerShape(
         String network,
         List<Capability> capabilities,
+        boolean gainsNoPrivileges,
         long memoryBytes,
         Map<Path, String> mounts,
         Map<String, String> environment) {
     private static final String TMP = "rw,noexec,nosuid,nodev,size=64m,mode=1777";
 
     /** In a network of its own, in which it has nothing but its loopback. */
-    static final ContainerShape ALONE = new ContainerShape("none", List.of(), 0, Map.of(), Map.of());
+    static final ContainerShape ALONE = new ContainerShape("none", List.of(), true, 0, Map.of(), Map.of());
 
     ContainerShape {
         capabilities = List.copyOf(capabilities);
@@ -37,27 +38,23 @@ record ContainerShape(
     }
 
     ContainerShape onTheHostsNetwork() {
-        return new ContainerShape("host", capabilities, memoryBytes, mounts, environment);
-    }
-
-    ContainerShape with(Capability... granted) {
-        return new ContainerShape(network, List.of(granted), memoryBytes, mounts, environment);
+        return new ContainerShape("host", capabilities, gainsNoPrivileges, memoryBytes, mounts, environment);
     }
 
     ContainerShape limitedTo(long bytes) {
-        return new ContainerShape(network, capabilities, bytes, mounts, environment);
+        return new ContainerShape(network, capabilities, gainsNoPrivileges, bytes, mounts, environment);
     }
 
     ContainerShape mounting(Path directory, String at) {
         var all = new LinkedHashMap<>(mounts);
         all.put(directory, at);
-        return new ContainerShape(network, capabilities, memoryBytes, all, environment);
+        return new ContainerShape(network, capabilities, gainsNoPrivileges, memoryBytes, all, environment);
     }
 
     ContainerShape with(String variable, String value) {
         var all = new LinkedHashMap<>(environment);
         all.put(variable, value);
-        return new ContainerShape(network, capabilities, memoryBytes, mounts, all);
+        return new ContainerShape(network, capabilities, gainsNoPrivileges, memoryBytes, mounts, all);
     }
 
     void applyTo(HostConfig host) {
@@ -67,7 +64,7 @@ record ContainerShape(
                 .withReadonlyRootfs(true)
                 .withCapDrop(Capability.ALL)
                 .withCapAdd(capabilities.toArray(Capability[]::new))
-                .withSecurityOpts(List.of("no-new-privileges"))
+                .withSecurityOpts(gainsNoPrivileges ? List.of("no-new-privileges") : List.of())
                 .withTmpFs(Map.of("/tmp", TMP))
                 .withBinds(binds);
         if (memoryBytes > 0) {

@@ -43,7 +43,7 @@ final class Node implements AutoCloseable {
         }
     }
 
-    /** The chart's mounts, of this node instead of the machine. */
+    /** The mounts of the chart's pods, of this node instead of the machine. */
     ContainerShape mountedIn(ContainerShape shape) {
         return shape.mounting(root.resolve("kubelet/device-plugins"), "/var/lib/kubelet/device-plugins")
                 .mounting(root.resolve("kubelet/pod-resources"), "/var/lib/kubelet/pod-resources")
