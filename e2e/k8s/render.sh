@@ -1,0 +1,2 @@
+#!/bin/bash
+cat /tmp/e2e-tmp/agent.yaml
