@@ -13,6 +13,10 @@ packages=(
     maven git gcc libc6-dev make shellcheck
     # libibverbs and the tools that the agent is compared with
     rdma-core libibverbs1 libibverbs-dev ibverbs-providers ibverbs-utils librdmacm1 perftest iproute2
+    # the image
+    docker.io debootstrap
+    # the layout of libibverbs' structs on arm64
+    gcc-aarch64-linux-gnu libc6-dev-arm64-cross
     # the virtual machine
     qemu-system-x86 kmod busybox-static cpio
     # small tools of the scripts

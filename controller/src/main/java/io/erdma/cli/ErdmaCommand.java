@@ -69,6 +69,7 @@ final class ErdmaCommand implements Runnable {
         CommandLine ncclCheck = new CommandLine(new NcclCheckCommand(console, standardInput));
         root.addSubcommand(ncclCheck);
         root.addSubcommand(new CleanupCommand(console, new InterfaceCleanup()));
+        root.addSubcommand(new AwaitCleanupCommand(console, System.getenv()));
         root.addSubcommand(new VersionCommand(console));
         // As getopt does it for ibv_devinfo: --list may be --li, and of two -d the last one counts.
         root.setAbbreviatedOptionsAllowed(true);

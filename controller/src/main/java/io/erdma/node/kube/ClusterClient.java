@@ -1,5 +1,6 @@
 package io.erdma.node.kube;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import io.erdma.cluster.crd.ErdmaDevice;
 import io.erdma.log.Quote;
 import io.fabric8.kubernetes.api.model.KubernetesResourceList;
@@ -145,6 +146,24 @@ public final class ClusterClient implements Closeable {
                             watcher);
         } catch (KubernetesClientException e) {
             throw failed("watch the ERdmaDevice object " + name, "get, list and watch on erdmadevices", e);
+        }
+    }
+
+    /**
+     * A resource or a list as the API writes it, for kinds whose models would be loaded for one answer.
+     *
+     * @param path below the server's address, with its query
+     * @param what names it in messages
+     */
+    JsonNode read(String path, String what) throws ClusterException {
+        try {
+            String text = client.raw(path);
+            if (text == null) {
+                throw new ClusterException("cannot read " + what + ": there is none", null);
+            }
+            return client.getKubernetesSerialization().unmarshal(text, JsonNode.class);
+        } catch (KubernetesClientException e) {
+            throw failed("read " + what, "get or list on it", e);
         }
     }
 
