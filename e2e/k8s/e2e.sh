@@ -21,13 +21,22 @@ if [ "${1:-}" != --inside ]; then
     mkdir -p "$out"
     work=$(mktemp -d "${TMPDIR:-/tmp}/erdma-e2e.XXXXXX")
     trap 'rm -rf "$work"' EXIT
-    export work HOME=$work
+    export work
+    "$project/build/kubernetes.sh"
+    # Whatever the chart's renderer needs from outside is fetched now.
+    "$project/build/render-chart.sh" "$here/values.yaml" >/dev/null
     "$here/disk.sh" "$work/node.disk"
-    unshare --net --mount --pid --fork --kill-child --mount-proc "${BASH_SOURCE[0]}" --inside "$@" || exit
+    # unshare passes no signal on; with it ends the first process in there, and with that all others.
+    unshare --net --mount --pid --fork --kill-child --mount-proc "${BASH_SOURCE[0]}" --inside "$@" &
+    inside=$!
+    trap 'kill -KILL "$inside"; wait "$inside" || true; exit 143' INT TERM HUP
+    wait "$inside" || exit
     exit 0
 fi
 
 shift
+# kubectl's cache of what the API server has is this run's.
+export HOME=$work
 export short=''
 if [ "${1:-}" = --short ]; then
     short=yes

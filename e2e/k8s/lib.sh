@@ -177,17 +177,22 @@ remove() {
     done
 }
 
-# install_agent [VALUES-FILE...]: as `helm template … | kubectl apply` does; waits until the DaemonSet is ready.
+# install_agent [VALUES.yaml...]: as `helm template … | kubectl apply` does; waits until the DaemonSet is ready.
 install_agent() {
+    render "$@" >"$work/agent.yaml"
     kubectl create namespace "$namespace" --dry-run=client -o yaml | kubectl apply -f - >/dev/null
-    "$here/render.sh" "$@" >"$work/agent.yaml"
-    kubectl apply -n "$namespace" -f "$work/agent.yaml" >"$work/apply.log"
-    await 300 "the agent's DaemonSet is ready" agent_ready
+    kubectl apply -n "$namespace" -f "$work/agent.yaml" >"$out/apply.log"
+    await 600 "the agent's DaemonSet is ready" agent_ready
+}
+
+render() {
+    "$project/build/render-chart.sh" --kube-version="${KUBE_VERSION:-$(kubelet --version | sed 's/.* v//')}" \
+        "$here/values.yaml" "$@"
 }
 
 # with_agent: the agent serves both devices, installed by a former scenario or now.
 with_agent() {
-    agent_ready 2>/dev/null || install_agent
+    agent_ready || install_agent
     await 120 "$resource: 400 is allocatable" allocatable_is 400
 }
 

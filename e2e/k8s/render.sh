@@ -1,2 +1,0 @@
-#!/bin/bash
-cat /tmp/e2e-tmp/agent.yaml
