@@ -13,6 +13,7 @@ import io.erdma.node.driver.DeviceHold;
 import io.erdma.node.driver.DriverKeeper;
 import io.erdma.node.http.ProbeServer;
 import io.erdma.node.interfaces.InterfaceSource;
+import io.erdma.node.kube.ClusterReporter;
 import io.erdma.node.log.Logging;
 import io.erdma.node.metrics.AgentMetrics;
 import io.erdma.node.net.InterfaceKeeper;
@@ -23,6 +24,7 @@ import io.erdma.plugin.KubeletSession;
 import io.erdma.plugin.UnixTransport;
 import io.erdma.pods.PodShares;
 import io.erdma.pods.UsageMonitor;
+import io.erdma.pods.UsageSnapshot;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.time.Clock;
@@ -33,6 +35,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 
 /**
  * The running agent: everything is made here, by constructor, and closed in reverse order. See DESIGN.md of this package
@@ -75,9 +78,11 @@ final class Agent implements AutoCloseable {
                 opened("metrics", new AgentMetrics(version, config.plugin().sharesPerDevice()));
         var stream = new DeviceStream(config.plugin(), metrics);
         var interfaces = opened("interfaces", new InterfaceSource(config.interfaces(), config.cluster()));
+        var reporter = opened("cluster's reporter", new ClusterReporter(config.reports(), config.cluster()));
+        var news = new NodeNews(config.reports().node(), reporter::wakeUp);
         var cdi = opened(
                 "CDI spec",
-                new CdiSpecFile(config.plugin(), told(List.of(stream, metrics, interfaces)), Clock.systemUTC()));
+                new CdiSpecFile(config.plugin(), told(List.of(stream, metrics, interfaces, news)), Clock.systemUTC()));
         var firstOffer = new FirstOffer(cdi);
         var inotifyShortage = new InotifyShortage();
         var monitor = new HealthMonitor(
@@ -102,6 +107,8 @@ final class Agent implements AutoCloseable {
         metrics.watchHealthLoop(monitor::age);
         metrics.watchDriver(driver::status);
         metrics.watchInterfaces(network::status);
+        metrics.watchReports(reporter::status);
+        news.watch(new NodeNews.Sources(driver::status, network::status, interfaces::status, session::status));
         if (config.probeAddress().isPresent()) {
             var probes = opened(
                     "probes",
@@ -114,7 +121,8 @@ final class Agent implements AutoCloseable {
                                     config.health().scan(),
                                     Clock.systemUTC().instant()),
                             metrics::scrape,
-                            () -> PlanText.of(driver.status(), network.status(), interfaces.status()),
+                            () -> PlanText.of(driver.status(), network.status(), interfaces.status())
+                                    + PlanText.of(reporter.status()),
                             logging));
             LOG.info(
                     "serving probes and metrics",
@@ -126,15 +134,23 @@ final class Agent implements AutoCloseable {
             LOG.warn("the node's devices are not known yet; registering without them");
         }
         // Closed behind the session: a look may wait for the kubelet, and its socket must not wait for that.
+        Consumer<UsageSnapshot> queuePairs =
+                metrics.queuePairs(() -> QueuePairBudgets.of(stream.latest(), interfaces.status()));
         Optional<UsageMonitor> usage = config.usage()
                 .map(wanted -> opened(
                         "pods' use of devices",
-                        UsageMonitor.of(wanted, paths, shares, stream::latest, metrics.podUsage())));
+                        UsageMonitor.of(
+                                wanted,
+                                paths,
+                                shares,
+                                stream::latest,
+                                metrics.podUsage().andThen(queuePairs).andThen(news))));
         session.start();
         opened("kubelet session", session);
         // After the registration, which pods wait for; a mode to be switched waits for pods.
         driver.start();
         usage.ifPresent(UsageMonitor::start);
+        reporter.start(news);
         metrics.watchProcess();
     }
 
