@@ -20,6 +20,10 @@ final class SwitchFaultPromises implements AutoCloseable {
     private static final Path OPTIONS = Path.of("/etc/modprobe.d/erdma-lab.conf");
     private static final Path PCI = Path.of("/sys/bus/pci/devices");
     private static final Duration STOP_WITHIN = Duration.ofSeconds(5);
+
+    /** On a machine beside others the first question to the kubelet may go unanswered, and is asked again half a minute later. */
+    private static final Duration PATIENCE = Node.PATIENCE.multipliedBy(2);
+
     private static final List<String> COMPAT = List.of("--device-selector=driver=erdma", "--prefer-driver=compat");
 
     private final DriverPromises driver;
@@ -52,7 +56,7 @@ final class SwitchFaultPromises implements AutoCloseable {
     }
 
     private void awaitHangingLoad() {
-        Await.until("modprobe hangs", Node.PATIENCE, () -> Files.exists(directory.resolve("loading")));
+        Await.until("modprobe hangs", PATIENCE, () -> Files.exists(directory.resolve("loading")));
     }
 
     private static void loadAsUsual() throws IOException {
@@ -145,7 +149,7 @@ final class SwitchFaultPromises implements AutoCloseable {
         try {
             Await.until(
                     "it is loaded",
-                    Node.PATIENCE,
+                    PATIENCE,
                     () -> DriverPromises.compatMode().equals("Y"));
             agent.close();
             DriverPromises.require(DriverPromises.device().isEmpty(), "the device is there already");
@@ -163,7 +167,7 @@ final class SwitchFaultPromises implements AutoCloseable {
         AgentProcess next = agents.start(COMPAT);
         Await.until(
                 "the next agent has the driver in mode compat",
-                Node.PATIENCE,
+                PATIENCE,
                 () -> DriverPromises.compatMode().equals("Y")
                         && DriverPromises.device().isPresent());
         node.awaitShares(from, Map.of("erdma_0", 200, "erdma_1", 200, "erdma_2", 200));
@@ -185,7 +189,7 @@ final class SwitchFaultPromises implements AutoCloseable {
             node.awaitShares(from, Map.of("erdma_0", 200, "erdma_1", 200, "erdma_2", 200));
             Await.until(
                     "the agent tells of the full disk",
-                    Node.PATIENCE,
+                    PATIENCE,
                     () -> agent.logLine("cannot bring the CDI spec").isPresent());
             require(agent, "No space left on device");
             DriverPromises.require(names(cdi).equals(List.of("filler")), "left: " + names(cdi));
@@ -193,7 +197,7 @@ final class SwitchFaultPromises implements AutoCloseable {
             Command.check("mount", "-o", "remount,rw,size=1m", cdi.toString());
             Await.until(
                     "the specification is written",
-                    Node.PATIENCE,
+                    PATIENCE,
                     () -> names(cdi).equals(List.of("aliyun.com-erdma.json", "filler")));
             require(agent, "is up to date again");
             return "";
@@ -206,7 +210,7 @@ final class SwitchFaultPromises implements AutoCloseable {
     private static void require(AgentProcess agent, String logged) {
         Await.until(
                 "the log says " + logged,
-                Node.PATIENCE,
+                PATIENCE,
                 () -> agent.logLine(logged).isPresent());
     }
 
