@@ -311,6 +311,8 @@ public final class AgentConfigReader {
                 one(Settings.VERBS_LIBRARY),
                 driver(),
                 one(Settings.PROBE_ADDRESS),
+                one(Settings.PAGE_ADDRESS),
+                one(Settings.POD_METRICS),
                 usage(),
                 one(Settings.LOG_FORMAT),
                 one(Settings.LOG_LEVEL),
@@ -380,7 +382,7 @@ public final class AgentConfigReader {
     }
 
     private Optional<UsageMonitor.Settings> usage() {
-        return one(Settings.POD_METRICS)
+        return one(Settings.POD_METRICS) || one(Settings.PAGE_ADDRESS).isPresent()
                 ? Optional.of(new UsageMonitor.Settings(
                         UsageMonitor.Settings.STANDARD.period(),
                         one(Settings.FALLBACK_AFTER),
