@@ -2,6 +2,7 @@ package io.erdma.node;
 
 import io.erdma.device.AdvertisedDevices;
 import io.erdma.device.AdvertisementListener;
+import io.erdma.device.Netdev;
 import io.erdma.device.RdmaDevice;
 import io.erdma.health.HealthMonitor;
 import io.erdma.inventory.DeviceInventory;
@@ -37,6 +38,7 @@ import io.erdma.pods.UsageSnapshot;
 import io.erdma.sysfs.SysfsCounters;
 import io.erdma.traffic.CounterReader;
 import io.erdma.traffic.PromptTraffic;
+import io.erdma.traffic.TrafficDevice;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
@@ -147,11 +149,15 @@ final class Agent implements AutoCloseable {
         announceStop = driver::stop;
         metrics.watchHealthLoop(monitor::age);
         metrics.watchSession(session::status);
-        metrics.watchTraffic(opened(
+        var counters = opened(
                 Stage.NODE,
                 "counters",
                 new PromptTraffic(
-                        new CounterReader(new SysfsCounters(paths.sys()), System::nanoTime), COUNTERS_WITHIN)));
+                        new CounterReader(new SysfsCounters(paths.sys()), System::nanoTime), COUNTERS_WITHIN));
+        metrics.watchTraffic(() -> counters.of(inService(stream, monitor).stream()
+                .map(device -> new TrafficDevice(
+                        device.name(), device.driver(), device.netdev().map(Netdev::name)))
+                .toList()));
         metrics.watchDriver(driver::status);
         metrics.watchInterfaces(network::status);
         metrics.watchReports(reporter::status);

@@ -2,7 +2,6 @@ package io.erdma.node.metrics;
 
 import io.erdma.device.AdvertisedDevices;
 import io.erdma.device.AdvertisementListener;
-import io.erdma.device.Netdev;
 import io.erdma.node.driver.DriverStatus;
 import io.erdma.node.driver.ModeInForce;
 import io.erdma.node.kube.ClusterReporter;
@@ -12,8 +11,7 @@ import io.erdma.plugin.PluginObserver;
 import io.erdma.plugin.SessionStatus;
 import io.erdma.pods.UsageSnapshot;
 import io.erdma.pods.UsageSnapshot.ShareHold;
-import io.erdma.traffic.PromptTraffic;
-import io.erdma.traffic.TrafficDevice;
+import io.erdma.traffic.TrafficTotals;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
@@ -50,7 +48,7 @@ public final class AgentMetrics implements PluginObserver, AdvertisementListener
     private final MultiGauge perDevice = MultiGauge.builder("erdma.device.healthy")
             .description("1 while the device can carry traffic, else 0")
             .register(registry);
-    private volatile List<TrafficDevice> carriers = List.of();
+    private volatile List<String> offered = List.of();
     private final Timer granted = allocations("granted");
     private final Timer refused = allocations("refused");
     private final Timer eventToKubelet = Timer.builder("erdma.event.to.kubelet")
@@ -120,9 +118,9 @@ public final class AgentMetrics implements PluginObserver, AdvertisementListener
                 .register(registry);
     }
 
-    /** @param traffic is asked at each scrape, for the devices that are offered then */
-    public void watchTraffic(PromptTraffic traffic) {
-        registry.getPrometheusRegistry().register(new TrafficCollector(() -> traffic.of(carriers)));
+    /** @param traffic by device, asked for at each scrape; it must not wait for long */
+    public void watchTraffic(Supplier<? extends Map<String, TrafficTotals>> traffic) {
+        registry.getPrometheusRegistry().register(new TrafficCollector(traffic));
     }
 
     /** @param driver as the keeper last saw it; nothing is shown before its first look */
@@ -177,12 +175,12 @@ public final class AgentMetrics implements PluginObserver, AdvertisementListener
                 .description("Shares of the device that the kubelet gave to containers")
                 .register(registry);
         return usage -> used.register(
-                usage.sharesKnown() ? sharesUsed(usage.shares(), carriers) : List.<MultiGauge.Row<?>>of(), true);
+                usage.sharesKnown() ? sharesUsed(usage.shares(), offered) : List.<MultiGauge.Row<?>>of(), true);
     }
 
-    private static List<MultiGauge.Row<?>> sharesUsed(List<ShareHold> holds, List<TrafficDevice> offered) {
+    private static List<MultiGauge.Row<?>> sharesUsed(List<ShareHold> holds, List<String> offered) {
         Map<String, Integer> used = new TreeMap<>();
-        offered.forEach(device -> used.put(device.name(), 0));
+        offered.forEach(device -> used.put(device, 0));
         holds.forEach(hold -> used.merge(hold.device(), hold.shares(), Integer::sum));
         List<MultiGauge.Row<?>> rows = new ArrayList<>();
         used.forEach((device, shares) -> rows.add(MultiGauge.Row.of(Tags.of("device", device), shares)));
@@ -248,11 +246,7 @@ public final class AgentMetrics implements PluginObserver, AdvertisementListener
                 .count();
         healthy.set(ok);
         unhealthy.set(devices.devices().size() - ok);
-        carriers = devices.devices().stream()
-                .map(AdvertisedDevices.Entry::device)
-                .map(device -> new TrafficDevice(
-                        device.name(), device.driver(), device.netdev().map(Netdev::name)))
-                .toList();
+        offered = devices.devices().stream().map(entry -> entry.device().name()).toList();
         perDevice.register(
                 devices.devices().stream()
                         .map(entry -> MultiGauge.Row.of(

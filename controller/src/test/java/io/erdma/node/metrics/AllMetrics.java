@@ -21,6 +21,7 @@ import io.erdma.sysfs.NodeFixture;
 import io.erdma.sysfs.SysfsCounters;
 import io.erdma.traffic.CounterReader;
 import io.erdma.traffic.PromptTraffic;
+import io.erdma.traffic.TrafficDevice;
 import io.erdma.verbs.NodeGuid;
 import io.erdma.verbs.NodeType;
 import java.nio.file.Path;
@@ -45,7 +46,15 @@ final class AllMetrics implements AutoCloseable {
             "podUsage");
 
     static final Set<String> WITHOUT_METRICS_OF_THEIR_OWN = Set.of(
-            "scrape", "close", "advertise", "allocated", "streams", "messageSent", "registered", "registrationFailed");
+            "scrape",
+            "scrapeWithPods",
+            "close",
+            "advertise",
+            "allocated",
+            "streams",
+            "messageSent",
+            "registered",
+            "registrationFailed");
 
     private final AgentMetrics metrics = new AgentMetrics("1.2.3", 200);
     private final PromptTraffic traffic;
@@ -72,7 +81,7 @@ final class AllMetrics implements AutoCloseable {
                 true,
                 Optional.of(Instant.EPOCH)));
         metrics.watchSession(() -> new SessionStatus(true, 1, 1, Optional.empty()));
-        metrics.watchTraffic(traffic);
+        metrics.watchTraffic(() -> traffic.of(List.of(new TrafficDevice("erdma_0", "erdma", Optional.empty()))));
         metrics.watchProcess();
         metrics.advertise(
                 new AdvertisedDevices(
@@ -107,7 +116,7 @@ final class AllMetrics implements AutoCloseable {
     }
 
     String scrape() {
-        return metrics.scrape();
+        return metrics.scrapeWithPods();
     }
 
     @Override
