@@ -5,7 +5,7 @@ SHELL := /bin/bash
 .NOTPARALLEL:
 
 MVN = JAVA_HOME="$$(build/jdk.sh)" mvn -B -ntp
-SCRIPTS = build/*.sh e2e/*.sh e2e/*/*.sh .ci/run controller/src/main/dist/bin/erdma
+SCRIPTS = build/*.sh e2e/*.sh e2e/*/*.sh e2e/k8s/scenarios/*.sh .ci/run controller/src/main/dist/bin/erdma
 
 .PHONY: help install build lint verify lab image test demo bench soak clean
 

@@ -69,8 +69,8 @@ build() {
     export PATH=/usr/lib/go-1.19/bin:$PATH
     export GO111MODULE=off GOPATH=$work/gopath GOCACHE=$work/cache CGO_ENABLED=0 GOFLAGS=
     cd "$work/gopath/src/k8s.io/kubernetes"
-    number=$(sed -n 's/^pkg=.*really\(.*\)-.*/\1/p' <<<"pkg=$(cd "$work" && echo kubernetes_*.dsc)")
-    number=${number:-$(cd "$work" && ls kubernetes_*.dsc | sed 's/^kubernetes_\([0-9.]*\).*/\1/')}
+    # 1.20.5+really1.20.2-1.1+deb12u1 is 1.20.2.
+    number=$(sed -n 's/^Version: \(.*really\)\?\([0-9.]*\).*/\2/p' "$work"/kubernetes_*.dsc | head -n 1)
 
     # The API server is built with the OpenAPI definitions of all types, which the source package leaves out. The
     # generator tells of rules that some types break, and ends with an error for that.
@@ -94,6 +94,6 @@ start=$SECONDS
 echo "kubernetes: building $(paste -sd ' ' <<<"${programs[*]}") from Debian's sources, once; some minutes"
 fetch
 build
-rm -rf "$home/bin"
+rm -rf "${home:?}/bin"
 mv "$work/bin" "$home/bin"
 echo "kubernetes: built v$("$home/bin/kubelet" --version | sed 's/.* v//') into $home/bin in $((SECONDS - start)) s"

@@ -148,6 +148,7 @@ for i in $(seq 1 "$nics"); do
 done
 if [ -n "$disk" ]; then
     [ -w "$disk" ] || fault "no such disk image, or not writable: $disk"
+    # shellcheck disable=SC2054 # commas of QEMU's
     devices+=(-drive "file=$disk,if=none,id=disk,format=raw,cache=unsafe" -device virtio-blk-pci,drive=disk)
 fi
 

@@ -3,6 +3,7 @@
 # lies below $work/control-plane; the processes end with the namespace of processes that they were started in.
 
 # Where the machine reaches the host's loopback, and where the node sends packets for the service "kubernetes".
+: "${work:?}" "${out:?}"
 readonly api_from_node=https://10.0.2.2:6443
 
 make_certificates() {

@@ -61,6 +61,7 @@ ip address add 10.0.2.15/32 dev lo
 ip route replace local 10.0.2.15 dev lo table local src 127.0.0.1
 control_plane_up
 echo "# the control plane is ready after $SECONDS s"
+# shellcheck disable=SC2119 # options come later
 node_up
 echo "# the node is Ready after $SECONDS s"
 

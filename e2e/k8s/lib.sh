@@ -2,7 +2,7 @@
 # Sourced by e2e.sh and by every scenario: what a scenario is told in.
 #   $work   this run's directory      $out   where logs and findings go       $here   e2e/k8s
 set -euo pipefail
-: "${work:?}" "${out:?}" "${here:?}"
+: "${work:?}" "${out:?}" "${here:?}" "${project:?}"
 readonly namespace=ack-erdma-controller
 readonly resource=aliyun/erdma
 readonly metrics=http://10.0.2.15:9470
@@ -129,7 +129,7 @@ agent_ready() {
             and .updatedNumberScheduled == 1)' >/dev/null
 }
 
-# in_agent COMMAND...: in the agent's container
+# in_agent COMMAND...: in the agent's container. Its command line does not read the agent's settings.
 in_agent() {
     kubectl -n "$namespace" exec "$(agent_pods)" -- "$@"
 }
@@ -141,6 +141,11 @@ in_pod() {
     kubectl exec "$pod" -- "$@"
 }
 
+# device_of POD: the one device that it sees
+device_of() {
+    in_pod "$1" ibv_devinfo -l | sed -n 's/^\t//p'
+}
+
 # metric PATTERN: values of the agent's metrics whose line begins with the (extended regular) PATTERN
 metric() {
     curl -fsS -m 30 "$metrics/metrics" | grep -E "^$1" | sed 's/.* //'
@@ -148,8 +153,8 @@ metric() {
 
 # --- what a scenario does -------------------------------------------------------------------------------------------
 
-# pod NAME SHARES [COMMAND]: creates a pod that asks for so many shares (0: none) and runs COMMAND in a shell; without, it
-# just stays. Its image has the RDMA tools and `erdma`.
+# pod NAME SHARES [COMMAND [FIELD]]: creates a pod that asks for so many shares (0: none) and runs COMMAND in a shell;
+# without, it just stays. FIELD is one more field of its container. Its image has the RDMA tools and `erdma`.
 pod() {
     local limits='{}'
     [ "$2" -eq 0 ] || limits="{$resource: $2}"
@@ -165,7 +170,16 @@ spec:
       image: job:local
       command: [/bin/sh, -c, $(jq -n --arg command "${3:-exec sleep 1000000}" '$command')]
       resources: {limits: $limits}
+      ${4:-}
 POD
+}
+
+# running POD...: waits until they are
+running() {
+    local pod
+    for pod in "$@"; do
+        await 300 "pod $pod is Running" pod_is "$pod" Running
+    done
 }
 
 # remove POD...: deletes them, and waits until they are gone
@@ -178,6 +192,7 @@ remove() {
 }
 
 # install_agent [VALUES.yaml...]: as `helm template … | kubectl apply` does; waits until the DaemonSet is ready.
+# shellcheck disable=SC2120
 install_agent() {
     render "$@" >"$work/agent.yaml"
     kubectl create namespace "$namespace" --dry-run=client -o yaml | kubectl apply -f - >/dev/null
@@ -192,6 +207,7 @@ render() {
 
 # with_agent: the agent serves both devices, installed by a former scenario or now.
 with_agent() {
+    # shellcheck disable=SC2119 # the values of every scenario
     agent_ready || install_agent
     await 120 "$resource: 400 is allocatable" allocatable_is 400
 }
