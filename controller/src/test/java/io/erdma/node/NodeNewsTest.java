@@ -193,6 +193,7 @@ class NodeNewsTest {
                 false,
                 mode,
                 "the plan",
+                false,
                 Optional.ofNullable(pending),
                 Optional.ofNullable(problem),
                 List.of(),

@@ -69,6 +69,7 @@ final class AllMetrics implements AutoCloseable {
                 false,
                 ModeInForce.DEFAULT,
                 "nothing to do",
+                false,
                 Optional.empty(),
                 Optional.empty(),
                 List.of(),

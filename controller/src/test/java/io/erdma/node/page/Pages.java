@@ -138,6 +138,7 @@ final class Pages {
                 true,
                 ModeInForce.DEFAULT,
                 "unload erdma and load it with compat_mode=Y",
+                true,
                 Optional.of(
                         "switch from default to ofed pending: 2 users: pod training/job-0, process 4711 (ib_write_bw)"),
                 Optional.empty(),
@@ -245,6 +246,7 @@ final class Pages {
                 preferred == DriverMode.OFED,
                 inForce,
                 plan,
+                false,
                 Optional.empty(),
                 Optional.empty(),
                 List.of(),
