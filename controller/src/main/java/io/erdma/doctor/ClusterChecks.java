@@ -1,6 +1,7 @@
 package io.erdma.doctor;
 
 import io.erdma.doctor.Facts.AgentAnswer;
+import io.erdma.doctor.Facts.Devices;
 import io.erdma.doctor.Facts.Plan;
 import io.erdma.doctor.Facts.PlanState;
 import io.erdma.pods.UsageSnapshot;
@@ -51,8 +52,12 @@ final class ClusterChecks {
     }
 
     static List<Finding> queuePairs(Facts facts) {
+        if (facts.devices().content().map(Devices::selected).orElse(List.of()).isEmpty()) {
+            return List.of(Finding.skipped("there is no device"));
+        }
         return switch (facts.use()) {
-            case Fact.Unknown<UsageSnapshot>(String why) -> List.of(Finding.notSeenAndNotNeeded(why));
+            case Fact.Unknown<UsageSnapshot>(String why) ->
+                List.of(Finding.skipped("who uses the devices is not known: " + why));
             case Fact.Known<UsageSnapshot>(UsageSnapshot use) ->
                 use.devices().isEmpty()
                         ? List.of(Finding.skipped("the kernel tells of no queue pairs"))

@@ -729,7 +729,7 @@ class ChecksTest {
                         planning(new Plan(PlanState.WARNING, "cluster: cannot write an Event: 403")),
                         "agent-plans",
                         PASS),
-                when("an older agent", s -> {}, "events", SKIPPED),
+                when("an older agent", planning(new Plan(PlanState.INFO, "driver: in force ofed")), "events", SKIPPED),
                 when("no agent", s -> s.agent = new AgentAnswer.NotAsked("empty"), "events", SKIPPED),
                 when("plans unreadable", s -> s.plans = Fact.unknown("refused"), "events", NOT_SEEN),
                 when(
@@ -748,8 +748,14 @@ class ChecksTest {
                         "erdma stat --pods"),
                 when("a budget of 0 is none", queuePairs(7, Map.of("erdma_0", 0)), "queue-pairs", PASS, "not known"),
                 when("no budget known", queuePairs(7, Map.of()), "queue-pairs", PASS, "7 in use", "not known"),
-                when("no queue pairs known", s -> {}, "queue-pairs", SKIPPED),
-                when("use unknown", s -> s.use = Fact.unknown("no netlink"), "queue-pairs", NOT_SEEN));
+                when(
+                        "no queue pairs known",
+                        s -> s.use = Fact.known(new UsageSnapshot(
+                                Instant.EPOCH, List.of(), List.of(), List.of(), List.of(), List.of())),
+                        "queue-pairs",
+                        SKIPPED),
+                when("no device", s -> s.devices.clear(), "queue-pairs", SKIPPED),
+                when("use unknown", s -> s.use = Fact.unknown("no netlink"), "queue-pairs", SKIPPED));
     }
 
     private static Consumer<Situation> queuePairs(int used, Map<String, Integer> budgets) {

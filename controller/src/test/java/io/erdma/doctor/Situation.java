@@ -80,17 +80,19 @@ final class Situation {
     AgentAnswer agent = new AgentAnswer.Answered("http://127.0.0.1:9470/readyz", 200, List.of("ok"));
 
     Fact<Offer> offer = Fact.known(new Offer(200));
-    Fact<List<Plan>> plans = Fact.known(List.of(new Plan(PlanState.INFO, "driver: in force ofed")));
+    Fact<List<Plan>> plans = Fact.known(List.of(
+            new Plan(PlanState.INFO, "driver: in force ofed"),
+            new Plan(PlanState.INFO, "cluster: 3 Events written, 0 dropped")));
     Fact<Map<String, Integer>> allocatable = Fact.known(Map.of("erdma_0", 200));
     Optional<String> node = Optional.empty();
     Fact<OptionalLong> nodeObject = Fact.known(OptionalLong.of(200));
     Fact<UsageSnapshot> use = use(List.of());
-    Fact<Map<String, Integer>> queuePairBudgets = Fact.known(Map.of());
+    Fact<Map<String, Integer>> queuePairBudgets = Fact.known(Map.of("erdma_0", 1024));
 
     static Fact<UsageSnapshot> use(List<String> problems, UsageSnapshot.Finding... findings) {
         return Fact.known(new UsageSnapshot(
                 Instant.EPOCH,
-                List.of(),
+                List.of(new UsageSnapshot.DeviceUse("erdma_0", 8, 0, OptionalInt.of(1))),
                 List.of(),
                 List.of(findings).stream()
                         .map(finding -> new UsageSnapshot.ShareHold(finding.container(), "erdma_0", 1))

@@ -29,6 +29,7 @@ import io.fabric8.kubernetes.client.jdkhttp.JdkHttpClientFactory;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import java.io.Closeable;
 import java.io.IOException;
+import java.net.ConnectException;
 import java.net.http.HttpClient;
 import java.nio.ByteBuffer;
 import java.nio.file.FileSystemException;
@@ -472,8 +473,11 @@ public final class ClusterClient implements Closeable {
     /** The innermost cause is the one that a person can do something about. */
     private static String reason(KubernetesClientException e) {
         Throwable innermost = e;
-        while (innermost.getCause() != null) {
+        while (innermost.getCause() != null && !(innermost instanceof ConnectException)) {
             innermost = innermost.getCause();
+        }
+        if (innermost instanceof ConnectException) {
+            return "no connection to the API server: is it running, and is its address right?";
         }
         String message = Optional.ofNullable(innermost.getMessage())
                 .orElse(innermost.getClass().getSimpleName());

@@ -138,7 +138,7 @@ final class EventRules {
         } else if (key.reason().once()) {
             return;
         }
-        if (series.waits() || tokens < 1 || pausing(now)) {
+        if (series.waits() || waiting() + 1 > tokens || pausing(now)) {
             heldBack++;
         }
         series.seen++;
@@ -256,6 +256,10 @@ final class EventRules {
                 : now.nanos()
                         + (long) Math.ceil((1 - tokens) * limits.perToken().toNanos());
         return OptionalLong.of(notBefore.isPresent() && notBefore.getAsLong() - at > 0 ? notBefore.getAsLong() : at);
+    }
+
+    private long waiting() {
+        return known.values().stream().filter(Series::waits).count();
     }
 
     private boolean pausing(Moment now) {

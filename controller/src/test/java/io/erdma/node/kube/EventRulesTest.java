@@ -148,6 +148,13 @@ class EventRulesTest {
     }
 
     @Test
+    void countsWhatHasToWaitAlsoWhereAllComesAtOnce() {
+        IntStream.range(0, 1_000).forEach(device -> unhealthy("erdma_" + device));
+
+        assertThat(rules.counts()).isEqualTo(new EventCounts(0, 190, 800));
+    }
+
+    @Test
     void doesNotKeepAPodWaitingBehindANodeThatHasMuchToTell() {
         IntStream.range(0, 100).forEach(device -> unhealthy("erdma_" + device));
         writeAll();
