@@ -148,9 +148,7 @@ final class SwitchFaultPromises implements AutoCloseable {
         AgentProcess agent = agents.start(COMPAT);
         try {
             Await.until(
-                    "it is loaded",
-                    PATIENCE,
-                    () -> DriverPromises.compatMode().equals("Y"));
+                    "it is loaded", PATIENCE, () -> DriverPromises.compatMode().equals("Y"));
             agent.close();
             DriverPromises.require(DriverPromises.device().isEmpty(), "the device is there already");
             String told = awaitCompat(agents);
@@ -209,9 +207,7 @@ final class SwitchFaultPromises implements AutoCloseable {
 
     private static void require(AgentProcess agent, String logged) {
         Await.until(
-                "the log says " + logged,
-                PATIENCE,
-                () -> agent.logLine(logged).isPresent());
+                "the log says " + logged, PATIENCE, () -> agent.logLine(logged).isPresent());
     }
 
     private static List<String> names(Path directory) {

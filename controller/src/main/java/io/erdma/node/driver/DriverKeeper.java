@@ -286,8 +286,8 @@ public final class DriverKeeper implements AutoCloseable {
             triedCompanions.clear();
         } catch (NotNowException e) {
             // The devices were out of use for a moment; users that come and go must not make that a habit.
-            Duration _ = tries.later();
-            notNow = Optional.of(e.getMessage());
+            Duration wait = tries.later();
+            notNow = Optional.of(e.getMessage() + "; tried again within " + wait.toSeconds() + " s");
             if (isNews("pending " + plan.mode())) {
                 LOG.info(e.getMessage());
             }

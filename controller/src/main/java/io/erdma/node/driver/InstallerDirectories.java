@@ -27,6 +27,7 @@ public final class InstallerDirectories {
     private static final Pattern OURS = Pattern.compile(PREFIX + "[0-9]+");
 
     private static final int COMMAND_LINE_BYTES = 4096;
+    private static final int ROOT = 0;
 
     private final HostCommands host;
     private final Path proc;
@@ -59,7 +60,7 @@ public final class InstallerDirectories {
 
     /**
      * What agents left that were ended in the middle, as this process sees it. Anybody can write to the place, so only
-     * real directories of our own user count.
+     * real directories of root or of our own user count.
      */
     public List<Path> leftovers() throws IOException {
         List<Path> found = new ArrayList<>();
@@ -79,9 +80,9 @@ public final class InstallerDirectories {
 
     private boolean isOurs(Path entry) throws IOException {
         try {
+            int owner = (Integer) Files.getAttribute(entry, "unix:uid", LinkOption.NOFOLLOW_LINKS);
             return Files.isDirectory(entry, LinkOption.NOFOLLOW_LINKS)
-                    && Files.getAttribute(entry, "unix:uid", LinkOption.NOFOLLOW_LINKS)
-                            .equals(Files.getAttribute(Path.of("/proc/self"), "unix:uid"));
+                    && (owner == ROOT || owner == (Integer) Files.getAttribute(Path.of("/proc/self"), "unix:uid"));
         } catch (NoSuchFileException e) {
             return false;
         }

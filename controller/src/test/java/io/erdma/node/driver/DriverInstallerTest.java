@@ -405,6 +405,22 @@ class DriverInstallerTest {
         }
     }
 
+    /** In a control group namespace of its own, a pod's group is called /. */
+    @Test
+    void movesItOutOfAGroupThatOnlyLooksLikeTheRoot() throws Exception {
+        Path groups = Files.createDirectories(directory.resolve("v1/memory")).getParent();
+        Path procs = Files.writeString(groups.resolve("memory/cgroup.procs"), "");
+        Process process = new ProcessBuilder("sleep", "1000").start();
+        try {
+            Path proc = Files.createDirectories(directory.resolve("proc/" + process.pid()));
+            Files.writeString(proc.resolve("cgroup"), "9:memory:/\n3:pids:/\n");
+            new HostCgroup(groups, directory.resolve("proc")).admit(process);
+        } finally {
+            process.destroyForcibly();
+        }
+        assertThat(procs).hasContent(Long.toString(process.pid()));
+    }
+
     @Test
     void doesNotTakeAGroupThatItCannotSeeForNone() throws Exception {
         Process process = new ProcessBuilder("sleep", "1000").start();
