@@ -17,6 +17,7 @@ import io.erdma.node.http.HttpServer;
 import io.erdma.node.http.PagePaths;
 import io.erdma.node.http.ProbePaths;
 import io.erdma.node.interfaces.InterfaceSource;
+import io.erdma.node.kube.ClusterReporter;
 import io.erdma.node.log.Logging;
 import io.erdma.node.log.RecentLines;
 import io.erdma.node.metrics.AgentMetrics;
@@ -33,6 +34,7 @@ import io.erdma.plugin.KubeletSession;
 import io.erdma.plugin.UnixTransport;
 import io.erdma.pods.PodShares;
 import io.erdma.pods.UsageMonitor;
+import io.erdma.pods.UsageSnapshot;
 import io.erdma.sysfs.SysfsCounters;
 import io.erdma.traffic.CounterReader;
 import io.erdma.traffic.PromptTraffic;
@@ -46,9 +48,9 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
@@ -103,9 +105,11 @@ final class Agent implements AutoCloseable {
                 opened("metrics", new AgentMetrics(version, config.plugin().sharesPerDevice()));
         var stream = new DeviceStream(config.plugin(), metrics);
         var interfaces = opened("interfaces", new InterfaceSource(config.interfaces(), config.cluster()));
+        var reporter = opened("cluster's reporter", new ClusterReporter(config.reports(), config.cluster()));
+        var news = new NodeNews(config.reports().node(), reporter::wakeUp);
         var cdi = opened(
                 "CDI spec",
-                new CdiSpecFile(config.plugin(), told(List.of(stream, metrics, interfaces)), Clock.systemUTC()));
+                new CdiSpecFile(config.plugin(), told(List.of(stream, metrics, interfaces, news)), Clock.systemUTC()));
         var firstOffer = new FirstOffer(cdi);
         var inotifyShortage = new InotifyShortage();
         var monitor = new HealthMonitor(
@@ -139,7 +143,10 @@ final class Agent implements AutoCloseable {
                 .toList()));
         metrics.watchDriver(driver::status);
         metrics.watchInterfaces(network::status);
-        Supplier<String> plans = () -> PlanText.of(driver.status(), network.status(), interfaces.status());
+        metrics.watchReports(reporter::status);
+        news.watch(new NodeNews.Sources(driver::status, network::status, interfaces::status, session::status));
+        Supplier<String> plans = () ->
+                PlanText.of(driver.status(), network.status(), interfaces.status()) + PlanText.of(reporter.status());
         var http = opened("HTTP", HttpServer.create());
         if (config.probeAddress().isPresent()) {
             serveProbes(
@@ -161,6 +168,8 @@ final class Agent implements AutoCloseable {
         if (!interfaces.awaitDecision(DECISION_WITHIN) || !firstOffer.await(monitor.firstOfferWithin())) {
             LOG.warn("the node's devices are not known yet; registering without them");
         }
+        Consumer<UsageSnapshot> queuePairs =
+                metrics.queuePairs(() -> QueuePairBudgets.of(stream.latest(), interfaces.status()));
         // Closed behind the session: a look may wait for the kubelet, and its socket must not wait for that.
         Optional<UsageMonitor> usage = config.usage()
                 .map(wanted -> opened(
@@ -170,7 +179,10 @@ final class Agent implements AutoCloseable {
                                 paths,
                                 shares,
                                 stream::latest,
-                                metrics.podUsage().andThen(metrics.shareUse()))));
+                                metrics.podUsage()
+                                        .andThen(metrics.shareUse())
+                                        .andThen(queuePairs)
+                                        .andThen(news))));
         if (config.pageAddress().isPresent()) {
             var traffic = opened(
                     "traffic",
@@ -189,7 +201,7 @@ final class Agent implements AutoCloseable {
                             driver::status,
                             plans,
                             () -> use(usage),
-                            OptionalLong::empty,
+                            () -> QueuePairBudgets.total(stream.latest(), interfaces.status()),
                             traffic::series,
                             recent::latestFirst),
                     Clock.systemUTC());
@@ -207,6 +219,7 @@ final class Agent implements AutoCloseable {
         // After the registration, which pods wait for; a mode to be switched waits for pods.
         driver.start();
         usage.ifPresent(UsageMonitor::start);
+        reporter.start(news);
         metrics.watchProcess();
     }
 

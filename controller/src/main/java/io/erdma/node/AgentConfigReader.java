@@ -10,6 +10,7 @@ import io.erdma.node.driver.DriverSettings;
 import io.erdma.node.driver.InstallerSettings;
 import io.erdma.node.interfaces.InterfaceSettings;
 import io.erdma.node.kube.ClusterAccess;
+import io.erdma.node.kube.ClusterReporter;
 import io.erdma.node.net.RouteSettings;
 import io.erdma.plugin.PluginSettings;
 import io.erdma.plugin.SessionSettings;
@@ -314,6 +315,8 @@ public final class AgentConfigReader {
                 one(Settings.PAGE_ADDRESS),
                 one(Settings.POD_METRICS),
                 usage(),
+                new ClusterReporter.Settings(
+                        one(Settings.EVENTS), one(Settings.NODE_CONDITION), one(Settings.NODE_LABEL), nodeName()),
                 one(Settings.LOG_FORMAT),
                 one(Settings.LOG_LEVEL),
                 choices,
@@ -391,14 +394,18 @@ public final class AgentConfigReader {
     }
 
     private InterfaceSettings interfaces() {
-        String nodeName = one(Settings.NODE_NAME);
         return new InterfaceSettings(
                 one(Settings.LOCAL_ERI_DISCOVERY),
                 one(Settings.EXPOSED_LOCAL_ERIS),
-                nodeName.isEmpty() ? Hostname.read() : nodeName,
+                nodeName(),
                 one(Settings.METADATA_ADDRESS),
                 one(Settings.JUMBO_FRAME_MTU),
                 !given.get(Settings.JUMBO_FRAME_MTU).isEmpty());
+    }
+
+    private String nodeName() {
+        String given = one(Settings.NODE_NAME);
+        return given.isEmpty() ? Hostname.read() : given;
     }
 
     private List<DeviceSelector> selectors() {

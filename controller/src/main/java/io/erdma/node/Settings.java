@@ -101,6 +101,19 @@ final class Settings {
             "10m",
             Parsers.duration(Duration.ofSeconds(30), Duration.ofHours(24)),
             "How long a container may hold a share before it is expected to use it.");
+    static final Setting<Boolean> EVENTS = new Setting<>(
+            "events",
+            Kind.FLAG,
+            "",
+            "true",
+            Parsers::bool,
+            "Write Events on the Node and on pods: devices that fail and recover, the driver's mode, interfaces that are not set up, and pods that asked for eRDMA and do not use it. At most one in 30 s after the first 10; needs create and patch on events.");
+    static final Setting<Boolean> NODE_CONDITION = flag(
+            "node-condition",
+            "Keep the condition ErdmaReady on the Node object. Off by default: it needs patch on nodes/status, and whoever takes over one node could then misreport every other.");
+    static final Setting<Boolean> NODE_LABEL = flag(
+            "node-label",
+            "Keep the label aliyun.accelerator/erdma=true on the Node object while the node has a device. Off by default: it needs patch on nodes, and whoever takes over one node could then change labels and taints of every other.");
     static final Setting<LogFormat> LOG_FORMAT =
             value("log-format", "FORMAT", "text", Parsers.oneOf("format", LogFormat.class), "text or json.");
     static final Setting<LogLevel> LOG_LEVEL = value(
@@ -214,6 +227,9 @@ final class Settings {
             PAGE_ADDRESS,
             POD_METRICS,
             FALLBACK_AFTER,
+            EVENTS,
+            NODE_CONDITION,
+            NODE_LABEL,
             LOG_FORMAT,
             LOG_LEVEL,
             PREFER_DRIVER,

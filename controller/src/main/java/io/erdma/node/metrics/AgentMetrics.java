@@ -4,6 +4,8 @@ import io.erdma.device.AdvertisedDevices;
 import io.erdma.device.AdvertisementListener;
 import io.erdma.node.driver.DriverStatus;
 import io.erdma.node.driver.ModeInForce;
+import io.erdma.node.kube.ClusterReporter;
+import io.erdma.node.kube.EventCounts;
 import io.erdma.node.net.KeeperStatus;
 import io.erdma.plugin.PluginObserver;
 import io.erdma.plugin.SessionStatus;
@@ -183,6 +185,37 @@ public final class AgentMetrics implements PluginObserver, AdvertisementListener
         List<MultiGauge.Row<?>> rows = new ArrayList<>();
         used.forEach((device, shares) -> rows.add(MultiGauge.Row.of(Tags.of("device", device), shares)));
         return rows;
+    }
+
+    /** @param reports how the cluster is told of the node */
+    public void watchReports(Supplier<ClusterReporter.Status> reports) {
+        events(reports, "written", EventCounts::written);
+        events(reports, "held-back", EventCounts::heldBack);
+        events(reports, "dropped", EventCounts::dropped);
+        Gauge.builder("erdma.cluster.problem", () -> reports.get().problem().isPresent() ? 1 : 0)
+                .description("1 while the cluster can't be told how the node stands; the agent's log says why")
+                .register(registry);
+    }
+
+    private void events(
+            Supplier<ClusterReporter.Status> reports, String outcome, ToDoubleFunction<EventCounts> number) {
+        FunctionCounter.builder(
+                        "erdma.events",
+                        reports,
+                        status -> number.applyAsDouble(status.get().counts()))
+                .description("Events for the cluster: requests that wrote one, occurrences that had to wait for their"
+                        + " turn, and those that nobody will read of")
+                .tag("outcome", outcome)
+                .register(registry);
+    }
+
+    /**
+     * Takes who uses the devices, and shows it by device.
+     *
+     * @param budgets how many queue pairs each device may have, where known
+     */
+    public Consumer<UsageSnapshot> queuePairs(Supplier<Map<String, Integer>> budgets) {
+        return new QueuePairMetrics(registry, budgets);
     }
 
     /** Takes who uses the devices, and shows it by pod. */
