@@ -162,8 +162,8 @@ final class Agent implements AutoCloseable {
         metrics.watchInterfaces(network::status);
         metrics.watchReports(reporter::status);
         news.watch(new NodeNews.Sources(driver::status, network::status, interfaces::status, session::status));
-        Supplier<String> plans = () -> PlanText.of(driver.status(), network.status(), interfaces.status())
-                + PlanText.of(reporter.status());
+        Supplier<String> plans = () ->
+                PlanText.of(driver.status(), network.status(), interfaces.status()) + PlanText.of(reporter.status());
         var http = opened("HTTP", HttpServer.create());
         if (config.probeAddress().isPresent()) {
             serveProbes(

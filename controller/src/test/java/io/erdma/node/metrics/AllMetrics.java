@@ -7,6 +7,8 @@ import io.erdma.device.RdmaDevice;
 import io.erdma.node.driver.DriverMode;
 import io.erdma.node.driver.DriverStatus;
 import io.erdma.node.driver.ModeInForce;
+import io.erdma.node.kube.ClusterReporter;
+import io.erdma.node.kube.EventCounts;
 import io.erdma.node.net.KeeperStatus;
 import io.erdma.node.net.Note;
 import io.erdma.node.net.Plan;
@@ -28,6 +30,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
@@ -43,6 +46,8 @@ final class AllMetrics implements AutoCloseable {
             "watchTraffic",
             "watchProcess",
             "shareUse",
+            "watchReports",
+            "queuePairs",
             "podUsage");
 
     static final Set<String> WITHOUT_METRICS_OF_THEIR_OWN = Set.of(
@@ -89,7 +94,12 @@ final class AllMetrics implements AutoCloseable {
                         List.of(new AdvertisedDevices.Entry(device(), new DeviceHealth.Healthy(Instant.EPOCH))),
                         Optional.empty()),
                 0);
-        metrics.podUsage().andThen(metrics.shareUse()).accept(usage());
+        metrics.watchReports(
+                () -> new ClusterReporter.Status(Optional.empty(), Optional.empty(), new EventCounts(1, 0, 0)));
+        metrics.podUsage()
+                .andThen(metrics.shareUse())
+                .andThen(metrics.queuePairs(() -> Map.of("erdma_0", 100)))
+                .accept(usage());
     }
 
     private static RdmaDevice device() {
