@@ -5,6 +5,8 @@ import com.github.dockerjava.api.command.InspectContainerResponse;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -144,8 +146,14 @@ final class RunningContainer implements AutoCloseable {
         }
     }
 
+    /** Its log is kept for whoever has to find out why a test failed. */
     @Override
     public void close() {
-        container.close();
+        try (container) {
+            Path logs = Files.createDirectories(Path.of("target", "containers"));
+            Files.writeString(logs.resolve(container.getContainerId() + ".log"), log());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 }

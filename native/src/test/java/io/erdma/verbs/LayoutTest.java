@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
@@ -70,6 +71,46 @@ class LayoutTest {
         assertThat(port.maxMessageSize()).isEqualTo(0xffff_fff0L);
         assertThat(port.lid()).isEqualTo(0xfff1);
         assertThat(port.activeSpeed()).isEqualTo(128);
+    }
+
+    /** Of the same header, by a compiler for arm64 on this machine; nothing of it is run. */
+    @Test
+    void arm64PutsEachFieldWhereItIsHere(@TempDir Path directory) throws Exception {
+        StringBuilder source = new StringBuilder("#include <infiniband/verbs.h>\n#include <stddef.h>\n");
+        expect(source, "ibv_device", DeviceStruct.values());
+        expect(source, "ibv_context", ContextStruct.values());
+        expect(source, "ibv_device_attr", DeviceAttr.values());
+        expect(source, "ibv_port_attr", PortAttr.values());
+        expect(source, "ibv_gid_entry", GidEntryField.values());
+        expect(source, "ibv_async_event", AsyncEvent.values());
+        expect(source, "sizeof(struct ibv_device_attr)", DeviceAttr.BUFFER);
+        expect(source, "sizeof(struct ibv_gid_entry)", GidEntryField.BUFFER);
+        expect(source, "sizeof(struct ibv_async_event)", AsyncEvent.BUFFER);
+        Path file = Files.writeString(directory.resolve("arm64.c"), source);
+
+        // This machine's own headers last: of them only those of libibverbs are for any architecture.
+        assertThat(CCompiler.run(List.of(
+                        "aarch64-linux-gnu-gcc",
+                        "-std=gnu11",
+                        "-Wall",
+                        "-Werror",
+                        "-fsyntax-only",
+                        "-idirafter",
+                        "/usr/include",
+                        file.toString())))
+                .isEmpty();
+    }
+
+    private static void expect(StringBuilder source, String struct, StructField[] fields) {
+        for (StructField field : fields) {
+            String name = field.toString().toLowerCase(Locale.ROOT).replace("element_port_num", "element.port_num");
+            expect(source, "offsetof(struct " + struct + ", " + name + ")", field.offset());
+            expect(source, "sizeof(((struct " + struct + " *)0)->" + name + ")", field.size());
+        }
+    }
+
+    private static void expect(StringBuilder source, String expression, int value) {
+        source.append("_Static_assert(%s == %d, \"%s\");\n".formatted(expression, value, expression));
     }
 
     private static void compare(String struct, StructField[] fields) {
