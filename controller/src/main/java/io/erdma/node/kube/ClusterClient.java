@@ -149,24 +149,6 @@ public final class ClusterClient implements Closeable {
         }
     }
 
-    /**
-     * A resource or a list as the API writes it, for kinds whose models would be loaded for one answer.
-     *
-     * @param path below the server's address, with its query
-     * @param what names it in messages
-     */
-    JsonNode read(String path, String what) throws ClusterException {
-        try {
-            String text = client.raw(path);
-            if (text == null) {
-                throw new ClusterException("cannot read " + what + ": there is none", null);
-            }
-            return client.getKubernetesSerialization().unmarshal(text, JsonNode.class);
-        } catch (KubernetesClientException e) {
-            throw failed("read " + what, "get or list on it", e);
-        }
-    }
-
     private static ClusterException failed(String what, String rights, KubernetesClientException e) {
         String why = switch (e.getCode()) {
             case 401 -> "the API server refuses the agent's token (401)";
@@ -191,6 +173,24 @@ public final class ClusterClient implements Closeable {
             return "cannot read the file " + Quote.of(message);
         }
         return e.getCode() > 0 ? "the API server answered " + e.getCode() : Quote.of(message);
+    }
+
+    /**
+     * A resource or a list as the API writes it, for kinds whose models would be loaded for one answer.
+     *
+     * @param path below the server's address, with its query
+     * @param what names it in messages
+     */
+    JsonNode read(String path, String what) throws ClusterException {
+        try {
+            String text = client.raw(path);
+            if (text == null) {
+                throw new ClusterException("cannot read " + what + ": there is none", null);
+            }
+            return client.getKubernetesSerialization().unmarshal(text, JsonNode.class);
+        } catch (KubernetesClientException e) {
+            throw failed("read " + what, "get or list on it", e);
+        }
     }
 
     /** Ends requests under way. */
