@@ -487,6 +487,24 @@ public final class ClusterClient implements Closeable {
         return e.getCode() > 0 ? "the API server answered " + e.getCode() : Quote.of(message);
     }
 
+    /**
+     * A resource or a list as the API writes it, for kinds whose models would be loaded for one answer.
+     *
+     * @param path below the server's address, with its query
+     * @param what names it in messages
+     */
+    JsonNode read(String path, String what) throws ClusterException {
+        try {
+            String text = client.raw(path);
+            if (text == null) {
+                throw new ClusterException("cannot read " + what + ": there is none", null);
+            }
+            return client.getKubernetesSerialization().unmarshal(text, JsonNode.class);
+        } catch (KubernetesClientException e) {
+            throw failed("read " + what, "get or list on it", e);
+        }
+    }
+
     /** Ends requests under way. */
     @Override
     public void close() {
