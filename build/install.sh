@@ -17,6 +17,8 @@ packages=(
     qemu-system-x86 kmod busybox-static cpio
     # checks of metrics and alerts; nothing is left running
     prometheus
+    # the browser that the node's page is tested in
+    chromium fonts-dejavu-core
     # small tools of the scripts
     util-linux procps
 )

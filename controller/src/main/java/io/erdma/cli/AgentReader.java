@@ -16,8 +16,10 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -32,6 +34,10 @@ final class AgentReader {
 
     private static final int MAX_PLANS = 200;
     private static final Pattern PLAN = Pattern.compile("(info|planned|pending|warning|problem) (.+)");
+
+    private static final int MAX_DEVICES = 1_000;
+    private static final Pattern BUDGET =
+            Pattern.compile("erdma_queue_pair_budget\\{device=\"([^\"\\\\]{1,63})\"} ([0-9]{1,8}(?:[.]0)?)");
 
     private static final Pattern ADDRESS = Pattern.compile("(|[A-Za-z0-9.-]+|\\[[0-9a-fA-F:.]+])(:[0-9]{1,5})");
 
@@ -129,6 +135,25 @@ final class AgentReader {
         }
         int devices = healthy.getAsInt() + unhealthy.getAsInt();
         return Optional.of(new Offer(devices == 0 ? 0 : shares.getAsInt() / devices * healthy.getAsInt()));
+    }
+
+    /** How many queue pairs each device may have, where the agent knows; by its own metrics. */
+    Fact<Map<String, Integer>> queuePairBudgets() {
+        try {
+            return Fact.known(budgetsIn(page("/metrics").text()));
+        } catch (IOException e) {
+            return Fact.unknown("the agent's metrics can't be read: " + e.getMessage());
+        }
+    }
+
+    static Map<String, Integer> budgetsIn(String metrics) {
+        Map<String, Integer> budgets = new TreeMap<>();
+        metrics.lines()
+                .map(BUDGET::matcher)
+                .filter(Matcher::matches)
+                .limit(MAX_DEVICES)
+                .forEach(line -> budgets.put(line.group(1), (int) Double.parseDouble(line.group(2))));
+        return budgets;
     }
 
     private static OptionalInt metric(String metrics, String name) {

@@ -6,6 +6,7 @@ import io.erdma.cli.DeviceReading.Answered;
 import io.erdma.cli.DeviceReading.Unanswered;
 import io.erdma.cli.DeviceReading.Unopened;
 import io.erdma.device.DeviceHealth;
+import io.erdma.device.RdmaCmUse;
 import io.erdma.doctor.Fact;
 import io.erdma.doctor.Facts;
 import io.erdma.doctor.Facts.Device;
@@ -25,9 +26,11 @@ import io.erdma.inventory.SourceStatus;
 import io.erdma.inventory.SourceStatus.Source;
 import io.erdma.libc.NativeException;
 import io.erdma.netlink.RdmaNetlink.NetnsMode;
+import io.erdma.pods.FallbackCauses.Offered;
 import io.erdma.sysfs.SysfsTree;
 import io.erdma.verbs.GidEntry;
 import io.erdma.verbs.NodeType;
+import io.erdma.verbs.PortState;
 import io.erdma.verbs.Verbs;
 import io.erdma.verbs.VerbsDevice;
 import io.erdma.verbs.VerbsUnavailableException;
@@ -40,7 +43,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
-import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
@@ -143,14 +145,18 @@ final class DoctorReader {
                                 "the cluster",
                                 () -> sources.nodeObject().apply(node)))
                         .orElseGet(() -> Fact.unknown("not asked")),
-                ask("the pods", () -> sources.usage().apply(offered(explanation))));
+                ask("the pods", () -> sources.usage().apply(offered(explanation))),
+                agent.queuePairBudgets());
     }
 
-    private static Set<String> offered(Fact<NodeExplanation> explanation) {
+    private static List<Offered> offered(Fact<NodeExplanation> explanation) {
         return explanation.content().map(NodeExplanation::devices).orElse(List.of()).stream()
                 .filter(device -> device.found().selected())
-                .map(NodeExplanation.Device::name)
-                .collect(Collectors.toSet());
+                .map(device -> new Offered(
+                        device.name(),
+                        device.found().device().rdmaCm() == RdmaCmUse.REQUIRED,
+                        device.portState().map(state -> state == PortState.ACTIVE)))
+                .toList();
     }
 
     private <T> Fact<T> ask(String what, Supplier<Fact<T>> question) {

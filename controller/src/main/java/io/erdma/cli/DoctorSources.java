@@ -13,21 +13,26 @@ import io.erdma.node.kube.ClusterClient;
 import io.erdma.node.kube.ClusterException;
 import io.erdma.plugin.UnixTransport;
 import io.erdma.pods.AllocatableShares;
+import io.erdma.pods.FallbackCauses.Offered;
 import io.erdma.pods.NetlinkObjects;
 import io.erdma.pods.PodLogs;
 import io.erdma.pods.PodShares;
 import io.erdma.pods.ProcTree;
+import io.erdma.pods.ProcessLimits;
 import io.erdma.pods.UsageLook;
 import io.erdma.pods.UsageReader;
 import io.erdma.pods.UsageSnapshot;
 import io.erdma.sysfs.SysfsTree;
 import java.time.Clock;
+import java.time.Instant;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 
 /**
  * What the doctor asks beside files.
@@ -45,7 +50,7 @@ record DoctorSources(
         VerbsFiles files,
         Supplier<NodeSources> node,
         Supplier<Fact<Network>> network,
-        Function<Set<String>, Fact<UsageSnapshot>> usage,
+        Function<List<Offered>, Fact<UsageSnapshot>> usage,
         Supplier<Fact<Map<String, Integer>>> allocatable,
         Function<String, Fact<OptionalLong>> nodeObject) {
     DoctorSources {
@@ -82,7 +87,8 @@ record DoctorSources(
         }
     }
 
-    private static Fact<UsageSnapshot> usage(DoctorPaths paths, String resource, Set<String> devices) {
+    private static Fact<UsageSnapshot> usage(DoctorPaths paths, String resource, List<Offered> devices) {
+        Set<String> names = devices.stream().map(Offered::device).collect(Collectors.toSet());
         try (UnixTransport transport = UnixTransport.open()) {
             UsageReader reader = new UsageReader(
                     NetlinkObjects::list,
@@ -91,9 +97,20 @@ record DoctorSources(
                     new PodLogs(paths.logs()),
                     new PodShares(transport, paths.kubelet(), resource)::list);
             return Fact.known(UsageLook.of(
-                    reader.read(devices::contains, true),
-                    pid -> ProcessHandle.of(pid)
-                            .flatMap(process -> process.info().startInstant()),
+                    reader.read(names::contains, true),
+                    devices,
+                    new UsageLook.Processes() {
+                        @Override
+                        public Optional<Instant> started(long pid) {
+                            return ProcessHandle.of(pid)
+                                    .flatMap(process -> process.info().startInstant());
+                        }
+
+                        @Override
+                        public ProcessLimits limits(long pid) {
+                            return reader.processes().limits(pid);
+                        }
+                    },
                     Clock.systemUTC().instant()));
         }
     }

@@ -35,6 +35,7 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
@@ -145,6 +146,14 @@ final class StatCommand implements Callable<Integer> {
             description = "With --pods: the extended resource whose shares are meant.")
     private String resourceName;
 
+    @Option(
+            names = "--probe-address",
+            paramLabel = "ADDRESS",
+            defaultValue = ":9470",
+            description = "With --pods: where this node's agent answers, which knows how many queue pairs a device may"
+                    + " have.")
+    private String probeAddress;
+
     @Option(names = "--proc-root", hidden = true, defaultValue = "/proc", description = "Where procfs is mounted.")
     private Path procRoot;
 
@@ -213,12 +222,21 @@ final class StatCommand implements Callable<Integer> {
                     shares::list);
             UsageSnapshot snapshot = UsageRules.once(
                     usage.read(names::contains, false), Clock.systemUTC().instant());
+            Map<String, Integer> budgets = agent().queuePairBudgets().content().orElse(Map.of());
             if (json) {
-                console.print(Json.object(generator -> UsageFormat.json(generator, snapshot)));
+                console.print(Json.object(generator -> UsageFormat.json(generator, snapshot, budgets)));
             } else {
-                console.print(UsageFormat.text(snapshot));
+                console.print(UsageFormat.text(snapshot, budgets));
                 snapshot.problems().forEach(console::complain);
             }
+        }
+    }
+
+    private AgentReader agent() {
+        try {
+            return new AgentReader(probeAddress);
+        } catch (IllegalArgumentException e) {
+            throw wrong("--probe-address " + e.getMessage());
         }
     }
 

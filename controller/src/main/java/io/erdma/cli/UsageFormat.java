@@ -9,6 +9,7 @@ import io.erdma.pods.UsageSnapshot.ShareHold;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 
@@ -19,14 +20,18 @@ final class UsageFormat {
 
     private UsageFormat() {}
 
-    static String text(UsageSnapshot snapshot) {
+    /** @param budgets how many queue pairs each device may have, where known */
+    static String text(UsageSnapshot snapshot, Map<String, Integer> budgets) {
         StringBuilder text = new StringBuilder(1024);
         List<List<String>> devices = new ArrayList<>();
-        devices.add(List.of("DEVICE", "QUEUE PAIRS", "OWNER UNKNOWN", "CONTEXTS"));
+        devices.add(List.of("DEVICE", "QUEUE PAIRS", "OF AT MOST", "OWNER UNKNOWN", "CONTEXTS"));
         for (DeviceUse use : snapshot.devices()) {
             devices.add(List.of(
                     use.device(),
                     Integer.toString(use.queuePairs()),
+                    Optional.ofNullable(budgets.get(use.device()))
+                            .map(budget -> Integer.toString(budget))
+                            .orElse(TrafficText.UNKNOWN),
                     Integer.toString(use.orphans()),
                     number(use.contexts())));
         }
@@ -96,17 +101,19 @@ final class UsageFormat {
     }
 
     /**
-     * Writes into an open object: {@code usage} with {@code devices[]} (device, queuePairs, queuePairsOfUnknownOwner,
-     * contexts), {@code processes[]} (device, pid, program, queuePairs, contexts, namespace, pod, container, podUid,
+     * Writes into an open object: {@code usage} with {@code devices[]} (device, queuePairs, queuePairBudget,
+     * queuePairsOfUnknownOwner, contexts), {@code processes[]} (device, pid, program, queuePairs, contexts, namespace, pod, container, podUid,
      * containerId), {@code shares[]} (namespace, pod, container, device, shares) and {@code problems[]}.
      */
-    static void json(JsonGenerator generator, UsageSnapshot snapshot) throws IOException {
+    static void json(JsonGenerator generator, UsageSnapshot snapshot, Map<String, Integer> budgets) throws IOException {
         generator.writeObjectFieldStart("usage");
         generator.writeArrayFieldStart("devices");
         for (DeviceUse use : snapshot.devices()) {
             generator.writeStartObject();
             generator.writeStringField("device", use.device());
             generator.writeNumberField("queuePairs", use.queuePairs());
+            Integer budget = budgets.get(use.device());
+            Json.number(generator, "queuePairBudget", budget == null ? OptionalInt.empty() : OptionalInt.of(budget));
             generator.writeNumberField("queuePairsOfUnknownOwner", use.orphans());
             Json.number(generator, "contexts", use.contexts());
             generator.writeEndObject();

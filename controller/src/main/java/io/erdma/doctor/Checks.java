@@ -42,7 +42,9 @@ public final class Checks {
             new Check("agent-plans", "plans of the agent", ON_THE_NODE, KubeletChecks::plans),
             new Check("allocatable", "allocatable", ON_THE_NODE, PodChecks::allocatable),
             new Check("node-object", "Node object", ON_THE_NODE, PodChecks::nodeObject),
-            new Check("pods", "pods", ON_THE_NODE, PodChecks::use));
+            new Check("pods", "pods", ON_THE_NODE, PodChecks::use),
+            new Check("queue-pairs", "queue pairs", ON_THE_NODE, ClusterChecks::queuePairs),
+            new Check("events", "Events for the cluster", ON_THE_NODE, ClusterChecks::reports));
 
     private Checks() {}
 }

@@ -30,6 +30,7 @@ import java.util.TreeMap;
  * @param allocatable healthy shares that the kubelet knows, by device
  * @param nodeObject how much of the resource the Node object has; empty when it does not know the resource
  * @param use who holds shares, and who uses RDMA
+ * @param queuePairBudgets how many queue pairs each device may have, as far as the agent knows
  */
 public record Facts(
         Vantage vantage,
@@ -49,7 +50,8 @@ public record Facts(
         Fact<List<Plan>> plans,
         Fact<Map<String, Integer>> allocatable,
         Fact<OptionalLong> nodeObject,
-        Fact<UsageSnapshot> use) {
+        Fact<UsageSnapshot> use,
+        Fact<Map<String, Integer>> queuePairBudgets) {
     /** @param why how it was found out, or that it was asked for */
     public record Vantage(Side side, String why) {
         public Vantage {
@@ -284,5 +286,6 @@ public record Facts(
         requireNonNull(allocatable, "allocatable is null");
         requireNonNull(nodeObject, "nodeObject is null");
         requireNonNull(use, "use is null");
+        requireNonNull(queuePairBudgets, "queuePairBudgets is null");
     }
 }

@@ -70,8 +70,10 @@ final class KubeletChecks {
     }
 
     private static Finding plans(List<Plan> all) {
-        List<Plan> open =
-                all.stream().filter(plan -> plan.state() != PlanState.INFO).toList();
+        // What is said of the cluster has a check of its own.
+        List<Plan> open = all.stream()
+                .filter(plan -> plan.state() != PlanState.INFO && !ClusterChecks.isAbout(plan))
+                .toList();
         PlanState worst = open.stream().map(Plan::state).max(naturalOrder()).orElse(PlanState.INFO);
         Finding finding = switch (worst) {
             case INFO -> Finding.pass("nothing is planned, pending or wrong");

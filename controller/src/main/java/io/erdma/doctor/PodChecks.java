@@ -2,6 +2,7 @@ package io.erdma.doctor;
 
 import io.erdma.doctor.Facts.AgentAnswer;
 import io.erdma.pods.ContainerName;
+import io.erdma.pods.FallbackCause;
 import io.erdma.pods.FallbackVerdict;
 import io.erdma.pods.UsageSnapshot;
 import io.erdma.pods.UsageSnapshot.ShareHold;
@@ -134,9 +135,12 @@ final class PodChecks {
             switch (one.verdict()) {
                 case FallbackVerdict.AsksOnly(var running) ->
                     findings.add(Finding.warn(
-                            holds + " has run for " + running.toMinutes()
-                                    + " min without a queue pair or an open device: what it sends goes over TCP",
-                            "erdma doctor --pod " + one.container().podName() + ", here, names the likely cause"));
+                                    holds + " has run for " + running.toMinutes()
+                                            + " min without a queue pair or an open device: what it sends goes over TCP",
+                                    next(one))
+                            .because(one.causes().stream()
+                                    .map(FallbackCause::found)
+                                    .toList()));
                 case FallbackVerdict.Uses(int pairs) ->
                     fine.add(holds + ": " + pairs + (pairs == 1 ? " queue pair" : " queue pairs"));
                 case FallbackVerdict.OnlyContext _ -> fine.add(holds + ": a device is open, no queue pair yet");
@@ -148,6 +152,14 @@ final class PodChecks {
                     .because(fine));
         }
         return findings;
+    }
+
+    /** The likely cause first; what no cause was found for, a look from the pod's side may tell. */
+    private static String next(UsageSnapshot.Finding finding) {
+        return finding.causes().isEmpty()
+                ? "erdma doctor --pod " + finding.container().podName()
+                        + ", here, looks further; NCCL_DEBUG=INFO in the" + " pod tells whether it asks for RDMA at all"
+                : finding.causes().getFirst().remedy();
     }
 
     private static String devices(UsageSnapshot use, ContainerName container) {

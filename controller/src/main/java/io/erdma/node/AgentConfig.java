@@ -7,6 +7,7 @@ import io.erdma.node.driver.DriverSettings;
 import io.erdma.node.driver.InstallerSettings;
 import io.erdma.node.interfaces.InterfaceSettings;
 import io.erdma.node.kube.ClusterAccess;
+import io.erdma.node.kube.ClusterReporter;
 import io.erdma.node.log.LogFormat;
 import io.erdma.node.log.LogLevel;
 import io.erdma.node.net.RouteSettings;
@@ -22,8 +23,11 @@ import java.util.Optional;
  * What the agent was told to do, checked.
  *
  * @param cluster how the cluster's API is reached; absent outside of one
- * @param probeAddress absent: no HTTP server
+ * @param probeAddress absent: nothing answers probes and scrapes
+ * @param pageAddress absent: there is no page
+ * @param podMetrics whether the probe address tells of pods, too
  * @param usage absent: nobody looks who uses the devices
+ * @param reports what the cluster is told of the node
  * @param choices every setting with its value in text and where that came from, in the table's order
  * @param notes what the operator should know about accepted settings that do nothing here
  */
@@ -39,7 +43,10 @@ public record AgentConfig(
         String verbsLibrary,
         DriverSettings driver,
         Optional<InetSocketAddress> probeAddress,
+        Optional<InetSocketAddress> pageAddress,
+        boolean podMetrics,
         Optional<UsageMonitor.Settings> usage,
+        ClusterReporter.Settings reports,
         LogFormat logFormat,
         LogLevel logLevel,
         List<Choice> choices,

@@ -10,6 +10,7 @@ import io.erdma.node.driver.DriverSettings;
 import io.erdma.node.driver.InstallerSettings;
 import io.erdma.node.interfaces.InterfaceSettings;
 import io.erdma.node.kube.ClusterAccess;
+import io.erdma.node.kube.ClusterReporter;
 import io.erdma.node.net.RouteSettings;
 import io.erdma.plugin.PluginSettings;
 import io.erdma.plugin.SessionSettings;
@@ -311,7 +312,11 @@ public final class AgentConfigReader {
                 one(Settings.VERBS_LIBRARY),
                 driver(),
                 one(Settings.PROBE_ADDRESS),
+                one(Settings.PAGE_ADDRESS),
+                one(Settings.POD_METRICS),
                 usage(),
+                new ClusterReporter.Settings(
+                        one(Settings.EVENTS), one(Settings.NODE_CONDITION), one(Settings.NODE_LABEL), nodeName()),
                 one(Settings.LOG_FORMAT),
                 one(Settings.LOG_LEVEL),
                 choices,
@@ -380,7 +385,7 @@ public final class AgentConfigReader {
     }
 
     private Optional<UsageMonitor.Settings> usage() {
-        return one(Settings.POD_METRICS)
+        return one(Settings.POD_METRICS) || one(Settings.PAGE_ADDRESS).isPresent()
                 ? Optional.of(new UsageMonitor.Settings(
                         UsageMonitor.Settings.STANDARD.period(),
                         one(Settings.FALLBACK_AFTER),
@@ -389,14 +394,18 @@ public final class AgentConfigReader {
     }
 
     private InterfaceSettings interfaces() {
-        String nodeName = one(Settings.NODE_NAME);
         return new InterfaceSettings(
                 one(Settings.LOCAL_ERI_DISCOVERY),
                 one(Settings.EXPOSED_LOCAL_ERIS),
-                nodeName.isEmpty() ? Hostname.read() : nodeName,
+                nodeName(),
                 one(Settings.METADATA_ADDRESS),
                 one(Settings.JUMBO_FRAME_MTU),
                 !given.get(Settings.JUMBO_FRAME_MTU).isEmpty());
+    }
+
+    private String nodeName() {
+        String given = one(Settings.NODE_NAME);
+        return given.isEmpty() ? Hostname.read() : given;
     }
 
     private List<DeviceSelector> selectors() {

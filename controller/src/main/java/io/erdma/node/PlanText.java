@@ -3,6 +3,8 @@ package io.erdma.node;
 import io.erdma.log.Printable;
 import io.erdma.node.driver.DriverStatus;
 import io.erdma.node.interfaces.InterfacesStatus;
+import io.erdma.node.kube.ClusterReporter;
+import io.erdma.node.kube.EventCounts;
 import io.erdma.node.net.KeeperStatus;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,6 +16,8 @@ import java.util.Optional;
  * reads it, so the words stay.
  */
 final class PlanText {
+    private static final String CLUSTER = "cluster: ";
+
     private final List<String> lines = new ArrayList<>();
 
     private PlanText() {}
@@ -25,6 +29,19 @@ final class PlanText {
         text.source(source);
         text.interfaces(interfaces);
         return String.join("\n", text.lines) + "\n";
+    }
+
+    /** How the cluster is told of the node, in one line of the same form. */
+    static String of(ClusterReporter.Status reports) {
+        var text = new PlanText();
+        EventCounts counts = reports.counts();
+        String so = reports.off()
+                .map(why -> "the cluster is told nothing: " + why)
+                .orElseGet(() -> counts.written() + " Events written, " + counts.dropped() + " dropped");
+        text.add(
+                reports.problem().isPresent() ? "warning" : "info",
+                CLUSTER + so + reports.problem().map(why -> "; " + why).orElse(""));
+        return text.lines.getFirst() + "\n";
     }
 
     private void driver(DriverStatus status) {

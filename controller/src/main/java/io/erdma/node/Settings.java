@@ -85,15 +85,35 @@ final class Settings {
             ":9470",
             Parsers::listenAddress,
             "Where /healthz, /readyz, /metrics, /plans and /loglevel answer; empty turns them off.");
+    static final Setting<Optional<InetSocketAddress>> PAGE_ADDRESS = new Setting<>(
+            "page-address",
+            Kind.VALUE_OR_EMPTY,
+            "ADDRESS",
+            "127.0.0.1:9471",
+            Parsers::listenAddress,
+            "Where a page for people tells how the node stands, with /metrics of pods beside it; empty turns it off.");
     static final Setting<Boolean> POD_METRICS = flag(
             "pod-metrics",
-            "Look every 30 s which pods use the devices, show it in /metrics, and log those that asked for eRDMA and do not use it; needs hostPID.");
+            "Show in /metrics of the probe address, too, which pods use the devices. Where that or the page is on, they are looked at every 30 s, and those that asked for eRDMA and do not use it are logged; needs hostPID.");
     static final Setting<Duration> FALLBACK_AFTER = value(
             "fallback-after",
             "DURATION",
             "10m",
             Parsers.duration(Duration.ofSeconds(30), Duration.ofHours(24)),
             "How long a container may hold a share before it is expected to use it.");
+    static final Setting<Boolean> EVENTS = new Setting<>(
+            "events",
+            Kind.FLAG,
+            "",
+            "true",
+            Parsers::bool,
+            "Write Events on the Node and on pods: devices that fail and recover, the driver's mode, interfaces that are not set up, and pods that asked for eRDMA and do not use it. At most one in 30 s after the first 10; needs create and patch on events.");
+    static final Setting<Boolean> NODE_CONDITION = flag(
+            "node-condition",
+            "Keep the condition ErdmaReady on the Node object. Off by default: it needs patch on nodes/status, and whoever takes over one node could then misreport every other.");
+    static final Setting<Boolean> NODE_LABEL = flag(
+            "node-label",
+            "Keep the label aliyun.accelerator/erdma=true on the Node object while the node has a device. Off by default: it needs patch on nodes, and whoever takes over one node could then change labels and taints of every other.");
     static final Setting<LogFormat> LOG_FORMAT =
             value("log-format", "FORMAT", "text", Parsers.oneOf("format", LogFormat.class), "text or json.");
     static final Setting<LogLevel> LOG_LEVEL = value(
@@ -204,8 +224,12 @@ final class Settings {
             HEALTH_INTERVAL,
             RESCAN_INTERVAL,
             PROBE_ADDRESS,
+            PAGE_ADDRESS,
             POD_METRICS,
             FALLBACK_AFTER,
+            EVENTS,
+            NODE_CONDITION,
+            NODE_LABEL,
             LOG_FORMAT,
             LOG_LEVEL,
             PREFER_DRIVER,

@@ -12,11 +12,11 @@ public record FallbackCause(Kind kind, String found, String remedy) {
     /** In the order in which they should be looked at. */
     public enum Kind {
         IWARP_MODE,
-        PORT_DOWN,
-        LOCKED_MEMORY,
+        PROVIDER_MISSING,
         NCCL_IB_DISABLE,
         NCCL_IB_HCA,
-        PROVIDER_MISSING
+        LOCKED_MEMORY,
+        PORT_DOWN
     }
 
     public FallbackCause {

@@ -30,6 +30,35 @@ public final class FallbackCauses {
             portActive = Map.copyOf(portActive);
             granted = List.copyOf(granted);
         }
+
+        /**
+         * @param held devices of which the container holds shares
+         * @param usable those that it may use, which are more where each pod gets all
+         */
+        static NodeState of(List<Offered> devices, List<String> held, List<String> usable) {
+            Map<String, Boolean> active = new TreeMap<>();
+            boolean iwarp = false;
+            for (Offered device : devices) {
+                if (held.contains(device.device())) {
+                    device.portActive().ifPresent(yes -> active.put(device.device(), yes));
+                    iwarp |= device.iwarp();
+                }
+            }
+            return new NodeState(Optional.of(iwarp), active, usable);
+        }
+    }
+
+    /**
+     * A device of the node.
+     *
+     * @param iwarp whether it is in iWARP mode
+     * @param portActive absent when unknown
+     */
+    public record Offered(String device, boolean iwarp, Optional<Boolean> portActive) {
+        public Offered {
+            requireNonNull(device, "device is null");
+            requireNonNull(portActive, "portActive is null");
+        }
     }
 
     private FallbackCauses() {}
@@ -43,15 +72,12 @@ public final class FallbackCauses {
                     "the driver is in iWARP mode (compat_mode N), where NCCL's IB transport cannot connect",
                     "set preferDriver to compat or ofed"));
         }
-        new TreeMap<>(node.portActive()).forEach((device, active) -> {
-            if (!active) {
-                causes.add(new FallbackCause(
-                        Kind.PORT_DOWN,
-                        "port 1 of " + device + " is not ACTIVE, and NCCL skips such a device",
-                        "see why with 'erdma devinfo --explain -d " + device + "'"));
-            }
-        });
-        lockedMemory(process).ifPresent(causes::add);
+        if (process.provider().isPresent() && !process.provider().get()) {
+            causes.add(new FallbackCause(
+                    Kind.PROVIDER_MISSING,
+                    "the image has no liberdma-rdmav*.so in a usual directory",
+                    "install ibverbs-providers 43 or newer, or Alibaba Cloud's package, in the image"));
+        }
         Map<String, String> variables = process.variables().orElse(Map.of());
         if (variables.getOrDefault("NCCL_IB_DISABLE", "").strip().equals(ON)) {
             causes.add(new FallbackCause(
@@ -67,12 +93,15 @@ public final class FallbackCauses {
                             + String.join(", ", node.granted()) + ")",
                     "remove the variable, or name a device that the container has"));
         }
-        if (process.provider().isPresent() && !process.provider().get()) {
-            causes.add(new FallbackCause(
-                    Kind.PROVIDER_MISSING,
-                    "the image has no liberdma-rdmav*.so in a usual directory",
-                    "install ibverbs-providers 43 or newer, or Alibaba Cloud's package, in the image"));
-        }
+        lockedMemory(process).ifPresent(causes::add);
+        new TreeMap<>(node.portActive()).forEach((device, active) -> {
+            if (!active) {
+                causes.add(new FallbackCause(
+                        Kind.PORT_DOWN,
+                        "port 1 of " + device + " is not ACTIVE, and NCCL skips such a device",
+                        "see why with 'erdma devinfo --explain -d " + device + "'"));
+            }
+        });
         return causes;
     }
 

@@ -8,6 +8,7 @@ import io.erdma.inventory.NodePaths;
 import io.erdma.log.Log;
 import io.erdma.log.Log.Field;
 import io.erdma.pods.FallbackCauses.NodeState;
+import io.erdma.pods.FallbackCauses.Offered;
 import io.erdma.pods.FallbackRules.Evidence;
 import io.erdma.pods.FallbackVerdict.AsksOnly;
 import io.erdma.pods.FallbackVerdict.Uses;
@@ -25,7 +26,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -107,12 +107,19 @@ public final class UsageMonitor implements AutoCloseable {
 
     /** Without the host's pid namespace there is nothing to see, so nothing is started. */
     public void start() {
-        if (reader.processes().seesAllProcesses()) {
+        Optional<String> obstacle = obstacle();
+        if (obstacle.isEmpty()) {
             thread.start();
         } else {
-            LOG.info("use of devices by pods is not watched: the agent is not in the host's pid namespace"
-                    + "; set hostPID: true in the agent's pod");
+            LOG.info("use of devices by pods is not watched: " + obstacle.get());
         }
+    }
+
+    /** Why nothing is watched, and what to do; absent where it is. */
+    public Optional<String> obstacle() {
+        return reader.processes().seesAllProcesses()
+                ? Optional.empty()
+                : Optional.of("the agent is not in the host's pid namespace; set hostPID: true in the agent's pod");
     }
 
     /** Empty until the first look, and where nothing is watched. */
@@ -178,7 +185,8 @@ public final class UsageMonitor implements AutoCloseable {
                 verdict instanceof AsksOnly
                         ? FallbackCauses.of(
                                 nodeState(holder, devices), reader.processes().limits(pids.getFirst()))
-                        : List.of());
+                        : List.of(),
+                ids(facts, pids).stream().map(ContainerId::podUid).findFirst());
     }
 
     private Optional<Run> continued(ContainerName name, UsageFacts facts, List<Long> pids) {
@@ -193,21 +201,15 @@ public final class UsageMonitor implements AutoCloseable {
     }
 
     private NodeState nodeState(Holder holder, AdvertisedDevices devices) {
-        List<String> granted = settings.allDevices()
-                ? devices.devices().stream().map(entry -> entry.device().name()).toList()
-                : holder.deviceIds().stream()
-                        .map(UsageRules::deviceOf)
-                        .distinct()
-                        .toList();
-        Map<String, Boolean> active = new TreeMap<>();
-        boolean iwarp = false;
-        for (String name : granted) {
-            Optional<AdvertisedDevices.Entry> entry = devices.find(name);
-            entry.ifPresent(known -> active.put(name, known.health().isHealthy()));
-            iwarp |= entry.filter(known -> known.device().rdmaCm() == RdmaCmUse.REQUIRED)
-                    .isPresent();
-        }
-        return new NodeState(Optional.of(iwarp), active, granted);
+        List<Offered> offers = devices.devices().stream()
+                .map(entry -> new Offered(
+                        entry.device().name(),
+                        entry.device().rdmaCm() == RdmaCmUse.REQUIRED,
+                        Optional.of(entry.health().isHealthy())))
+                .toList();
+        List<String> granted =
+                settings.allDevices() ? offers.stream().map(Offered::device).toList() : UsageRules.devicesOf(holder);
+        return NodeState.of(offers, granted, granted);
     }
 
     /** News only: who falls back now and did not before, who has come to use it, and what can't be seen any more. */

@@ -107,6 +107,10 @@ public final class UsageRules {
         return new ContainerName(holder.namespace(), holder.pod(), holder.container());
     }
 
+    static List<String> devicesOf(PodShares.Holder holder) {
+        return holder.deviceIds().stream().map(UsageRules::deviceOf).distinct().toList();
+    }
+
     /** "erdma_0/17" is a share of erdma_0. */
     static String deviceOf(String share) {
         int slash = share.lastIndexOf('/');

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalInt;
 
 /**
@@ -40,10 +41,19 @@ public record UsageSnapshot(
 
     /**
      * @param causes of a container that does not use what it asked for, the likely ones first
+     * @param podUid of its pod, as its processes tell; absent while none runs
      */
-    public record Finding(ContainerName container, FallbackVerdict verdict, List<FallbackCause> causes) {
+    public record Finding(
+            ContainerName container, FallbackVerdict verdict, List<FallbackCause> causes, Optional<String> podUid) {
         public Finding {
+            requireNonNull(container, "container is null");
+            requireNonNull(verdict, "verdict is null");
             causes = List.copyOf(causes);
+            requireNonNull(podUid, "podUid is null");
+        }
+
+        public Finding(ContainerName container, FallbackVerdict verdict, List<FallbackCause> causes) {
+            this(container, verdict, causes, Optional.empty());
         }
     }
 

@@ -14,6 +14,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -31,6 +32,18 @@ class AgentReaderTest {
             assertThat(silent.url()).isEqualTo("http://127.0.0.1:" + port + "/readyz");
             assertThat(silent.why()).contains("refused");
         });
+    }
+
+    @Test
+    void readsTheBudgetOfEachDeviceAndNothingThatOnlyLooksLikeOne() {
+        assertThat(AgentReader.budgetsIn("""
+                        # TYPE erdma_queue_pair_budget gauge
+                        erdma_queue_pair_budget{device="erdma_0"} 1024.0
+                        erdma_queue_pair_budget{device="erdma_1"} 131072
+                        erdma_queue_pair_budget{device="erdma_2"} NaN
+                        erdma_queue_pair_budget{device="a\\"b"} 7
+                        erdma_queue_pairs{device="erdma_0"} 3.0
+                        """)).isEqualTo(Map.of("erdma_0", 1024, "erdma_1", 131072));
     }
 
     @Test

@@ -13,6 +13,7 @@ import io.erdma.pods.UsageSnapshot.ShareHold;
 import java.io.IOException;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import org.junit.jupiter.api.Test;
@@ -45,10 +46,10 @@ class UsageFormatTest {
 
     @Test
     void linesUpWhoUsesWhat() {
-        assertThat(UsageFormat.text(SNAPSHOT)).isEqualTo("""
-                DEVICE   QUEUE PAIRS  OWNER UNKNOWN  CONTEXTS
-                erdma_0  12           2              3
-                erdma_1  0            0              -
+        assertThat(UsageFormat.text(SNAPSHOT, Map.of("erdma_0", 1024))).isEqualTo("""
+                DEVICE   QUEUE PAIRS  OF AT MOST  OWNER UNKNOWN  CONTEXTS
+                erdma_0  12           1024        2              3
+                erdma_1  0            -           0              -
 
                 DEVICE   QUEUE PAIRS  CONTEXTS  PID   PROGRAM        WHOSE
                 erdma_0  1            1         41    ib_write_bw    no pod
@@ -63,10 +64,12 @@ class UsageFormatTest {
 
     @Test
     void tellsProgramsTheSame() throws IOException {
-        String json = Json.line(generator -> UsageFormat.json(generator, SNAPSHOT));
+        String json = Json.line(generator -> UsageFormat.json(generator, SNAPSHOT, Map.of("erdma_0", 1024)));
         assertThat(json)
-                .contains("{\"device\":\"erdma_0\",\"queuePairs\":12,\"queuePairsOfUnknownOwner\":2,\"contexts\":3}")
-                .contains("{\"device\":\"erdma_1\",\"queuePairs\":0,\"queuePairsOfUnknownOwner\":0,\"contexts\":null}")
+                .contains(
+                        "{\"device\":\"erdma_0\",\"queuePairs\":12,\"queuePairBudget\":1024,\"queuePairsOfUnknownOwner\":2,\"contexts\":3}")
+                .contains(
+                        "{\"device\":\"erdma_1\",\"queuePairs\":0,\"queuePairBudget\":null,\"queuePairsOfUnknownOwner\":0,\"contexts\":null}")
                 .contains("\"pid\":41,\"program\":\"ib_write_bw\",\"queuePairs\":1,\"contexts\":1,\"namespace\":null,"
                         + "\"pod\":null,\"container\":null,\"podUid\":null,\"containerId\":null}")
                 .contains("\"namespace\":\"training\",\"pod\":\"job-0\",\"container\":\"pytorch\",\"podUid\":null")

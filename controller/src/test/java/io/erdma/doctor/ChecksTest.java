@@ -36,12 +36,14 @@ import io.erdma.doctor.Facts.PlanState;
 import io.erdma.netlink.RdmaNetlink.NetnsMode;
 import io.erdma.node.driver.DriverMode;
 import io.erdma.pods.ContainerName;
+import io.erdma.pods.FallbackCause;
 import io.erdma.pods.FallbackVerdict;
 import io.erdma.pods.UsageSnapshot;
 import io.erdma.verbs.NodeType;
 import io.erdma.verbs.PortState;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -706,6 +708,63 @@ class ChecksTest {
                 when("not to be asked", s -> s.agent = new AgentAnswer.NotAsked("empty"), "agent", SKIPPED));
     }
 
+    static Stream<Arguments> cluster() {
+        return Stream.of(
+                when(
+                        "Events are written",
+                        planning(new Plan(PlanState.INFO, "cluster: 3 Events written, 0 dropped")),
+                        "events",
+                        PASS,
+                        "3 Events written"),
+                when(
+                        "a right is missing",
+                        planning(new Plan(
+                                PlanState.WARNING, "cluster: 0 Events written, 1 dropped; cannot write an Event: 403")),
+                        "events",
+                        WARN,
+                        "cannot write an Event: 403",
+                        "--events"),
+                when(
+                        "a right is missing, which is no plan",
+                        planning(new Plan(PlanState.WARNING, "cluster: cannot write an Event: 403")),
+                        "agent-plans",
+                        PASS),
+                when("an older agent", s -> {}, "events", SKIPPED),
+                when("no agent", s -> s.agent = new AgentAnswer.NotAsked("empty"), "events", SKIPPED),
+                when("plans unreadable", s -> s.plans = Fact.unknown("refused"), "events", NOT_SEEN),
+                when(
+                        "far from the budget",
+                        queuePairs(899, Map.of("erdma_0", 1000)),
+                        "queue-pairs",
+                        PASS,
+                        "899 of 1000"),
+                when(
+                        "near the budget",
+                        queuePairs(900, Map.of("erdma_0", 1000)),
+                        "queue-pairs",
+                        WARN,
+                        "900 of 1000",
+                        "ENOMEM",
+                        "erdma stat --pods"),
+                when("a budget of 0 is none", queuePairs(7, Map.of("erdma_0", 0)), "queue-pairs", PASS, "not known"),
+                when("no budget known", queuePairs(7, Map.of()), "queue-pairs", PASS, "7 in use", "not known"),
+                when("no queue pairs known", s -> {}, "queue-pairs", SKIPPED),
+                when("use unknown", s -> s.use = Fact.unknown("no netlink"), "queue-pairs", NOT_SEEN));
+    }
+
+    private static Consumer<Situation> queuePairs(int used, Map<String, Integer> budgets) {
+        return s -> {
+            s.use = Fact.known(new UsageSnapshot(
+                    Instant.EPOCH,
+                    List.of(new UsageSnapshot.DeviceUse("erdma_0", used, 0, OptionalInt.empty())),
+                    List.of(),
+                    List.of(),
+                    List.of(),
+                    List.of()));
+            s.queuePairBudgets = Fact.known(budgets);
+        };
+    }
+
     private static Consumer<Situation> planning(Plan... plans) {
         return s -> s.plans = Fact.known(List.of(plans));
     }
@@ -941,6 +1000,22 @@ class ChecksTest {
                         "over TCP",
                         "erdma doctor --pod default/train-0"),
                 when(
+                        "one whose cause was found",
+                        s -> s.use = Situation.use(
+                                List.of(),
+                                new UsageSnapshot.Finding(
+                                        new ContainerName("default", "train-0", "pytorch"),
+                                        new FallbackVerdict.AsksOnly(Duration.ofMinutes(25)),
+                                        List.of(new FallbackCause(
+                                                FallbackCause.Kind.PROVIDER_MISSING,
+                                                "the image has no provider",
+                                                "install ibverbs-providers")))),
+                        "pods",
+                        WARN,
+                        "over TCP",
+                        "the image has no provider",
+                        "install ibverbs-providers"),
+                when(
                         "one that can't be judged is not accused",
                         s -> s.use = Situation.use(
                                 List.of(),
@@ -991,6 +1066,7 @@ class ChecksTest {
                         variables(),
                         kubelet(),
                         plans(),
+                        cluster(),
                         pods())
                 .flatMap(part -> part);
     }

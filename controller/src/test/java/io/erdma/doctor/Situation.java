@@ -85,6 +85,7 @@ final class Situation {
     Optional<String> node = Optional.empty();
     Fact<OptionalLong> nodeObject = Fact.known(OptionalLong.of(200));
     Fact<UsageSnapshot> use = use(List.of());
+    Fact<Map<String, Integer>> queuePairBudgets = Fact.known(Map.of());
 
     static Fact<UsageSnapshot> use(List<String> problems, UsageSnapshot.Finding... findings) {
         return Fact.known(new UsageSnapshot(
@@ -117,7 +118,8 @@ final class Situation {
                 plans,
                 allocatable,
                 nodeObject,
-                use);
+                use,
+                queuePairBudgets);
     }
 
     /** What one check says of one subject. */

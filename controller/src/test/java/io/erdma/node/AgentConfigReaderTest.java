@@ -110,7 +110,7 @@ class AgentConfigReaderTest {
             case "verbs-library" -> "/opt/lib/libibverbs.so.1";
             case "health-interval", "rescan-interval" -> "1500ms";
             case "fallback-after" -> "90s";
-            case "probe-address" -> "127.0.0.1:0";
+            case "probe-address", "page-address" -> "127.0.0.1:0";
             case "log-format" -> "json";
             case "log-level" -> "debug";
             case "prefer-driver" -> "ofed";

@@ -92,6 +92,7 @@ class AgentIT {
                 "--dev-root=" + node.dev(),
                 "--verbs-library=" + FakeVerbs.library(),
                 "--probe-address=127.0.0.1:" + port,
+                "--page-address=",
                 "--metadata-address=http://127.0.0.1:" + metadata.address().getPort(),
                 // The recorded interface is none of this machine's.
                 "--log-level=debug"));

@@ -7,6 +7,8 @@ import io.erdma.node.driver.DriverStatus;
 import io.erdma.node.driver.ModeInForce;
 import io.erdma.node.interfaces.InterfacesStatus;
 import io.erdma.node.interfaces.OfferedDevices;
+import io.erdma.node.kube.ClusterReporter;
+import io.erdma.node.kube.EventCounts;
 import io.erdma.node.net.KeeperStatus;
 import io.erdma.node.net.NetChange;
 import io.erdma.node.net.Note;
@@ -24,6 +26,20 @@ class PlanTextTest {
     private static InterfacesStatus source(String... problems) {
         return new InterfacesStatus(
                 "the node", true, new OfferedDevices.Everything(), WantedInterfaces.NONE, List.of(problems));
+    }
+
+    @Test
+    void tellsInOneLineHowTheClusterIsTold() {
+        var counts = new EventCounts(3, 1, 2);
+
+        assertThat(PlanText.of(new ClusterReporter.Status(Optional.empty(), Optional.empty(), counts)))
+                .isEqualTo("info cluster: 3 Events written, 2 dropped\n");
+        assertThat(PlanText.of(
+                        new ClusterReporter.Status(Optional.empty(), Optional.of("cannot write an\nEvent"), counts)))
+                .isEqualTo("warning cluster: 3 Events written, 2 dropped; cannot write an\\x0aEvent\n");
+        assertThat(PlanText.of(new ClusterReporter.Status(
+                        Optional.of("it is switched off"), Optional.empty(), new EventCounts(0, 0, 0))))
+                .isEqualTo("info cluster: the cluster is told nothing: it is switched off\n");
     }
 
     @Test

@@ -46,17 +46,17 @@ class FallbackCausesTest {
         List<FallbackCause> causes = FallbackCauses.of(node, process);
         assertThat(causes).extracting(FallbackCause::kind).containsExactly(Kind.values());
         assertThat(causes)
-                .element(1)
+                .element(5)
                 .extracting(FallbackCause::found)
                 .asString()
                 .contains("erdma_0");
         assertThat(causes)
-                .element(2)
+                .element(4)
                 .extracting(FallbackCause::found)
                 .asString()
                 .contains("65536 bytes");
         assertThat(causes)
-                .element(4)
+                .element(3)
                 .extracting(FallbackCause::found)
                 .asString()
                 .contains("NCCL_IB_HCA=mlx5");

@@ -163,7 +163,7 @@ class UsageMonitorTest {
                         new ProcessUse("erdma_0", 51, "python", new Owner.Named(NAME), 8, OptionalInt.of(1)),
                         new ProcessUse("erdma_0", 52, "python", new Owner.Named(NAME), 0, OptionalInt.of(1)));
         assertThat(snapshot.shares()).containsExactly(new ShareHold(NAME, "erdma_0", 2));
-        assertThat(snapshot.findings()).containsExactly(new Finding(NAME, new Uses(8), List.of()));
+        assertThat(snapshot.findings()).containsExactly(new Finding(NAME, new Uses(8), List.of(), Optional.of(UID)));
         assertThat(snapshot.problems()).isEmpty();
         assertThat(published).containsExactly(snapshot);
     }

@@ -23,6 +23,7 @@ import java.util.stream.Collectors;
  * @param interfaces those to look after
  * @param primary the instance's own interface, where the object names it
  * @param jumboFrame whether the instance has jumbo frames
+ * @param queuePairs how many each interface may have, where the object tells
  * @param problems entries that are left out, one line each
  */
 record AssignedInterfaces(
@@ -30,11 +31,13 @@ record AssignedInterfaces(
         List<Candidate> interfaces,
         Optional<MacAddress> primary,
         boolean jumboFrame,
+        Map<MacAddress, Integer> queuePairs,
         List<String> problems) {
     AssignedInterfaces {
         requireNonNull(offered, "offered is null");
         requireNonNull(primary, "primary is null");
         interfaces = List.copyOf(interfaces);
+        queuePairs = Map.copyOf(queuePairs);
         problems = List.copyOf(problems);
     }
 
@@ -56,6 +59,7 @@ record AssignedInterfaces(
         Map<String, ErdmaDeviceStatus.Device> states = new HashMap<>();
         status.map(ErdmaDeviceStatus::devices).orElse(List.of()).forEach(state -> states.put(state.id(), state));
         Map<MacAddress, Candidate> found = new LinkedHashMap<>();
+        Map<MacAddress, Integer> queuePairs = new HashMap<>();
         Optional<MacAddress> primary = Optional.empty();
         List<String> missing = new ArrayList<>();
         List<String> problems = new ArrayList<>();
@@ -85,6 +89,9 @@ record AssignedInterfaces(
             if (device.primary()) {
                 primary = Optional.of(mac);
             }
+            if (device.queuePairs() > 0) {
+                queuePairs.putIfAbsent(mac, device.queuePairs());
+            }
             found.putIfAbsent(
                     mac,
                     new Candidate(
@@ -100,6 +107,7 @@ record AssignedInterfaces(
                     List.of(),
                     primary,
                     jumboFrame,
+                    Map.of(),
                     problems);
         }
         missing.forEach(what -> problems.add("ERdmaDevice " + name + ": " + what));
@@ -110,6 +118,7 @@ record AssignedInterfaces(
                 List.copyOf(found.values()),
                 primary,
                 jumboFrame,
+                queuePairs,
                 problems);
     }
 

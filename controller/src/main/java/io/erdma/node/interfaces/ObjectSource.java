@@ -135,7 +135,8 @@ final class ObjectSource implements InterfaceSource.Kind {
         problems.addAll(assigned.problems());
         problems.addAll(reading.problems());
         problems.addAll(managed.problems());
-        return new InterfacesStatus(source, true, assigned.offered(), managed.wanted(), problems);
+        return new InterfacesStatus(
+                source, true, assigned.offered(), managed.wanted(), assigned.queuePairs(), problems);
     }
 
     @Override

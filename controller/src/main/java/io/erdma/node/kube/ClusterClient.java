@@ -3,9 +3,15 @@ package io.erdma.node.kube;
 import com.fasterxml.jackson.databind.JsonNode;
 import io.erdma.cluster.crd.ErdmaDevice;
 import io.erdma.log.Quote;
+import io.erdma.node.kube.Occurrence.About;
+import io.fabric8.kubernetes.api.model.Event;
+import io.fabric8.kubernetes.api.model.EventBuilder;
 import io.fabric8.kubernetes.api.model.KubernetesResourceList;
 import io.fabric8.kubernetes.api.model.ListOptionsBuilder;
 import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.NodeBuilder;
+import io.fabric8.kubernetes.api.model.ObjectReference;
+import io.fabric8.kubernetes.api.model.ObjectReferenceBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.ConfigBuilder;
@@ -14,13 +20,19 @@ import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.Watch;
 import io.fabric8.kubernetes.client.Watcher;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.fabric8.kubernetes.client.jdkhttp.JdkHttpClientFactory;
+import io.fabric8.kubernetes.client.utils.Serialization;
 import java.io.Closeable;
 import java.net.http.HttpClient;
 import java.nio.file.FileSystemException;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.function.Supplier;
 
 /**
  * The little that a node needs of the cluster's API. It is the one place that brings in the Kubernetes client, which is
@@ -30,10 +42,18 @@ public final class ClusterClient implements Closeable {
     private static final Duration CONNECT_WITHIN = Duration.ofSeconds(5);
     private static final Duration ANSWER_WITHIN = Duration.ofSeconds(10);
 
-    private final KubernetesClient client;
+    static final String AGENT = "erdma-agent";
+    private static final String WRITES_EVENTS = "create and patch on events";
+    private static final String READS_NODES = "get on nodes";
+    private static final String PATCHES_STATUS = "patch on nodes/status";
+    private static final String PATCHES_NODES = "patch on nodes";
 
-    private ClusterClient(KubernetesClient client) {
+    private final KubernetesClient client;
+    private final AskedPause askedPause;
+
+    private ClusterClient(KubernetesClient client, AskedPause askedPause) {
         this.client = client;
+        this.askedPause = askedPause;
     }
 
     /**
@@ -69,12 +89,17 @@ public final class ClusterClient implements Closeable {
                 .withRequestTimeout((int) ANSWER_WITHIN.toMillis())
                 .withRequestRetryBackoffLimit(0)
                 .withWatchReconnectLimit(0)
-                .withUserAgent("erdma-agent")
+                .withUserAgent(AGENT)
                 .build();
-        return new ClusterClient(new KubernetesClientBuilder()
-                .withConfig(config)
-                .withHttpClientFactory(http)
-                .build());
+        var askedPause = new AskedPause();
+        return new ClusterClient(
+                new KubernetesClientBuilder()
+                        .withConfig(config)
+                        .withHttpClientFactory(http)
+                        .withHttpClientBuilderConsumer(
+                                builder -> builder.addOrReplaceInterceptor(AskedPause.NAME, askedPause))
+                        .build(),
+                askedPause);
     }
 
     /** A pod reaches its cluster's API itself, whatever proxy is set for the rest of the world. */
@@ -95,7 +120,7 @@ public final class ClusterClient implements Closeable {
             }
             return Optional.ofNullable(object.getSpec().getProviderID()).filter(id -> !id.isEmpty());
         } catch (KubernetesClientException e) {
-            throw failed("read the Node object " + node, "get on nodes", e);
+            throw failed("read the Node object " + node, READS_NODES, e);
         }
     }
 
@@ -117,7 +142,7 @@ public final class ClusterClient implements Closeable {
                     ? OptionalLong.empty()
                     : OptionalLong.of(quantity.getNumericalAmount().longValue());
         } catch (KubernetesClientException e) {
-            throw failed("read the Node object " + node, "get on nodes", e);
+            throw failed("read the Node object " + node, READS_NODES, e);
         }
     }
 
@@ -149,16 +174,162 @@ public final class ClusterClient implements Closeable {
         }
     }
 
+    /** @param node from where it is written */
+    WriteAnswer write(EventWrite write, String node) {
+        return answer("write an Event", WRITES_EVENTS, () -> {
+            Event event = switch (write.kind()) {
+                case CREATE ->
+                    client.v1()
+                            .events()
+                            .inNamespace(write.namespace())
+                            .resource(event(write, node))
+                            .create();
+                case UPDATE ->
+                    patch(
+                            write,
+                            new EventBuilder()
+                                    .withMessage(write.message())
+                                    .withLastTimestamp(time(write.last()))
+                                    .withCount(write.count()));
+                case TAKE_OVER ->
+                    patch(write, new EventBuilder().withMessage(write.message()).withLastTimestamp(time(write.last())));
+            };
+            return event == null || event.getCount() == null ? 0 : event.getCount();
+        });
+    }
+
+    /** By an object that is only a name: for a name alone the client would read the Event first. */
+    private Event patch(EventWrite write, EventBuilder changes) {
+        Event named = new EventBuilder()
+                .withNewMetadata()
+                .withName(write.name())
+                .withNamespace(write.namespace())
+                .endMetadata()
+                .build();
+        return client.v1()
+                .events()
+                .inNamespace(write.namespace())
+                .resource(named)
+                .patch(PatchContext.of(PatchType.JSON_MERGE), Serialization.asJson(changes.build()));
+    }
+
+    private static Event event(EventWrite write, String node) {
+        return new EventBuilder()
+                .withNewMetadata()
+                .withName(write.name())
+                .withNamespace(write.namespace())
+                .endMetadata()
+                .withInvolvedObject(reference(write.about()))
+                .withReason(write.reason().wire())
+                .withType(write.reason().type())
+                .withMessage(write.message())
+                .withFirstTimestamp(time(write.first()))
+                .withLastTimestamp(time(write.last()))
+                .withCount(write.count())
+                .withNewSource(AGENT, node)
+                .withReportingComponent(AGENT)
+                .withReportingInstance(node)
+                .build();
+    }
+
+    private static ObjectReference reference(About about) {
+        return switch (about) {
+            // The kubelet gives a node's name for its UID as well, and that is what kubectl describe looks for.
+            case About.OnNode(String name) ->
+                new ObjectReferenceBuilder()
+                        .withApiVersion("v1")
+                        .withKind("Node")
+                        .withName(name)
+                        .withUid(name)
+                        .build();
+            case About.OnPod(String namespace, String name, String uid) ->
+                new ObjectReferenceBuilder()
+                        .withApiVersion("v1")
+                        .withKind("Pod")
+                        .withNamespace(namespace)
+                        .withName(name)
+                        .withUid(uid)
+                        .build();
+        };
+    }
+
+    /** The API's times are of whole seconds. */
+    private static String time(Instant instant) {
+        return instant.truncatedTo(ChronoUnit.SECONDS).toString();
+    }
+
+    /** Of a Node, with what others keep in it. */
+    Node node(String name) throws ClusterException {
+        try {
+            Node node = client.nodes().withName(name).get();
+            if (node == null) {
+                throw new ClusterException(
+                        "there is no Node object " + name + "; name the right one with --node-name", null);
+            }
+            return node;
+        } catch (KubernetesClientException e) {
+            throw failed("read the Node object " + name, READS_NODES, e);
+        }
+    }
+
+    /** @param patch a strategic merge patch, by which the conditions of others stay as they are */
+    WriteAnswer patchStatus(String node, String patch) {
+        return answer("set a condition of the Node " + node, PATCHES_STATUS, () -> {
+            client.nodes()
+                    .resource(named(node))
+                    .subresource("status")
+                    .patch(PatchContext.of(PatchType.STRATEGIC_MERGE), patch);
+            return 0;
+        });
+    }
+
+    /**
+     * Server-side apply: what is not in it, and was before, is taken away, unless others have set it, too.
+     *
+     * @param configuration all of the node that is ours, as JSON
+     */
+    WriteAnswer applyNode(String node, String configuration) {
+        return answer("set a label of the Node " + node, PATCHES_NODES, () -> {
+            client.nodes()
+                    .resource(named(node))
+                    .patch(
+                            new PatchContext.Builder()
+                                    .withPatchType(PatchType.SERVER_SIDE_APPLY)
+                                    .withFieldManager(AGENT)
+                                    .withForce(false)
+                                    .build(),
+                            configuration);
+            return 0;
+        });
+    }
+
+    private static Node named(String node) {
+        return new NodeBuilder().withNewMetadata().withName(node).endMetadata().build();
+    }
+
+    private WriteAnswer answer(String what, String rights, Supplier<Integer> request) {
+        askedPause.forget();
+        try {
+            return new WriteAnswer.Written(request.get());
+        } catch (KubernetesClientException e) {
+            return WriteAnswer.of(e, "cannot " + what + ": " + reason(e, rights), askedPause.last());
+        }
+    }
+
     private static ClusterException failed(String what, String rights, KubernetesClientException e) {
-        String why = switch (e.getCode()) {
+        String why = e.getCode() == 404
+                ? "the API server knows no such kind (404); install the CustomResourceDefinition, or use"
+                        + " --local-eri-discovery"
+                : reason(e, rights);
+        return new ClusterException("cannot " + what + ": " + why, e);
+    }
+
+    private static String reason(KubernetesClientException e, String rights) {
+        return switch (e.getCode()) {
             case 401 -> "the API server refuses the agent's token (401)";
             case 403 -> "the API server forbids it (403); give the agent's service account " + rights;
-            case 404 ->
-                "the API server knows no such kind (404); install the CustomResourceDefinition, or use"
-                        + " --local-eri-discovery";
             default -> reason(e);
         };
-        return new ClusterException("cannot " + what + ": " + why, e);
     }
 
     /** The innermost cause is the one that a person can do something about. */

@@ -2,16 +2,16 @@ package io.erdma.node.metrics;
 
 import io.erdma.device.AdvertisedDevices;
 import io.erdma.device.AdvertisementListener;
-import io.erdma.device.Netdev;
 import io.erdma.node.driver.DriverStatus;
 import io.erdma.node.driver.ModeInForce;
+import io.erdma.node.kube.ClusterReporter;
+import io.erdma.node.kube.EventCounts;
 import io.erdma.node.net.KeeperStatus;
 import io.erdma.plugin.PluginObserver;
 import io.erdma.plugin.SessionStatus;
 import io.erdma.pods.UsageSnapshot;
 import io.erdma.pods.UsageSnapshot.ShareHold;
-import io.erdma.traffic.PromptTraffic;
-import io.erdma.traffic.TrafficDevice;
+import io.erdma.traffic.TrafficTotals;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
@@ -37,6 +37,9 @@ import java.util.function.ToDoubleFunction;
 /** The agent's numbers over time. Written from the monitor's and the kubelet's threads, read by scrapes. */
 public final class AgentMetrics implements PluginObserver, AdvertisementListener, AutoCloseable {
     private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+    /** Apart, since not everybody who reaches the node's port should hear of its pods. */
+    private final PrometheusMeterRegistry ofPods = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+
     private final int sharesPerDevice;
 
     private final AtomicInteger healthy = new AtomicInteger();
@@ -45,7 +48,7 @@ public final class AgentMetrics implements PluginObserver, AdvertisementListener
     private final MultiGauge perDevice = MultiGauge.builder("erdma.device.healthy")
             .description("1 while the device can carry traffic, else 0")
             .register(registry);
-    private volatile List<TrafficDevice> carriers = List.of();
+    private volatile List<String> offered = List.of();
     private final Timer granted = allocations("granted");
     private final Timer refused = allocations("refused");
     private final Timer eventToKubelet = Timer.builder("erdma.event.to.kubelet")
@@ -115,9 +118,9 @@ public final class AgentMetrics implements PluginObserver, AdvertisementListener
                 .register(registry);
     }
 
-    /** @param traffic is asked at each scrape, for the devices that are offered then */
-    public void watchTraffic(PromptTraffic traffic) {
-        registry.getPrometheusRegistry().register(new TrafficCollector(() -> traffic.of(carriers)));
+    /** @param traffic by device, asked for at each scrape; it must not wait for long */
+    public void watchTraffic(Supplier<? extends Map<String, TrafficTotals>> traffic) {
+        registry.getPrometheusRegistry().register(new TrafficCollector(traffic));
     }
 
     /** @param driver as the keeper last saw it; nothing is shown before its first look */
@@ -172,21 +175,52 @@ public final class AgentMetrics implements PluginObserver, AdvertisementListener
                 .description("Shares of the device that the kubelet gave to containers")
                 .register(registry);
         return usage -> used.register(
-                usage.sharesKnown() ? sharesUsed(usage.shares(), carriers) : List.<MultiGauge.Row<?>>of(), true);
+                usage.sharesKnown() ? sharesUsed(usage.shares(), offered) : List.<MultiGauge.Row<?>>of(), true);
     }
 
-    private static List<MultiGauge.Row<?>> sharesUsed(List<ShareHold> holds, List<TrafficDevice> offered) {
+    private static List<MultiGauge.Row<?>> sharesUsed(List<ShareHold> holds, List<String> offered) {
         Map<String, Integer> used = new TreeMap<>();
-        offered.forEach(device -> used.put(device.name(), 0));
+        offered.forEach(device -> used.put(device, 0));
         holds.forEach(hold -> used.merge(hold.device(), hold.shares(), Integer::sum));
         List<MultiGauge.Row<?>> rows = new ArrayList<>();
         used.forEach((device, shares) -> rows.add(MultiGauge.Row.of(Tags.of("device", device), shares)));
         return rows;
     }
 
+    /** @param reports how the cluster is told of the node */
+    public void watchReports(Supplier<ClusterReporter.Status> reports) {
+        events(reports, "written", EventCounts::written);
+        events(reports, "held-back", EventCounts::heldBack);
+        events(reports, "dropped", EventCounts::dropped);
+        Gauge.builder("erdma.cluster.problem", () -> reports.get().problem().isPresent() ? 1 : 0)
+                .description("1 while the cluster can't be told how the node stands; the agent's log says why")
+                .register(registry);
+    }
+
+    private void events(
+            Supplier<ClusterReporter.Status> reports, String outcome, ToDoubleFunction<EventCounts> number) {
+        FunctionCounter.builder(
+                        "erdma.events",
+                        reports,
+                        status -> number.applyAsDouble(status.get().counts()))
+                .description("Events for the cluster: requests that wrote one, occurrences that had to wait for their"
+                        + " turn, and those that nobody will read of")
+                .tag("outcome", outcome)
+                .register(registry);
+    }
+
+    /**
+     * Takes who uses the devices, and shows it by device.
+     *
+     * @param budgets how many queue pairs each device may have, where known
+     */
+    public Consumer<UsageSnapshot> queuePairs(Supplier<Map<String, Integer>> budgets) {
+        return new QueuePairMetrics(registry, budgets);
+    }
+
     /** Takes who uses the devices, and shows it by pod. */
     public Consumer<UsageSnapshot> podUsage() {
-        return UsageMetrics.in(registry);
+        return UsageMetrics.in(ofPods);
     }
 
     /** Adds the process's own numbers; apart from the constructor, so that the registration need not wait for it. */
@@ -194,9 +228,14 @@ public final class AgentMetrics implements PluginObserver, AdvertisementListener
         new ProcessMetrics(Path.of("/proc/self"), Instant.now()).bindTo(registry);
     }
 
-    /** One scrape in Prometheus' text format. */
+    /** One scrape in Prometheus' text format, without what tells of pods. */
     public String scrape() {
         return registry.scrape();
+    }
+
+    /** The same with the series of pods. */
+    public String scrapeWithPods() {
+        return registry.scrape() + ofPods.scrape();
     }
 
     /** Series of devices that are no longer there end with this. */
@@ -207,11 +246,7 @@ public final class AgentMetrics implements PluginObserver, AdvertisementListener
                 .count();
         healthy.set(ok);
         unhealthy.set(devices.devices().size() - ok);
-        carriers = devices.devices().stream()
-                .map(AdvertisedDevices.Entry::device)
-                .map(device -> new TrafficDevice(
-                        device.name(), device.driver(), device.netdev().map(Netdev::name)))
-                .toList();
+        offered = devices.devices().stream().map(entry -> entry.device().name()).toList();
         perDevice.register(
                 devices.devices().stream()
                         .map(entry -> MultiGauge.Row.of(
@@ -249,5 +284,6 @@ public final class AgentMetrics implements PluginObserver, AdvertisementListener
     @Override
     public void close() {
         registry.close();
+        ofPods.close();
     }
 }

@@ -54,6 +54,21 @@ class AssignedInterfacesTest {
     }
 
     @Test
+    void knowsHowManyQueuePairsAnInterfaceMayHaveWhereTheObjectTells() {
+        AssignedInterfaces read = read(
+                Optional.of(new ErdmaDeviceSpec(
+                        List.of(
+                                new ErdmaDeviceSpec.Device("i-a", ONE, false, "eni-1", 0, 1024, Map.of()),
+                                new ErdmaDeviceSpec.Device("i-a", TWO, false, "eni-2", 1, 0, Map.of())),
+                        false,
+                        Map.of())),
+                Optional.empty(),
+                NEVER);
+
+        assertThat(read.queuePairs()).isEqualTo(Map.of(MacAddress.parse(ONE), 1024));
+    }
+
+    @Test
     void offersWhatTheObjectNamesOnceAllIsReady() {
         AssignedInterfaces read = read(
                 spec(device("eni-1", ONE), device("eni-2", TWO)),

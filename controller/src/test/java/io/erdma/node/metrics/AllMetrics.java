@@ -7,6 +7,8 @@ import io.erdma.device.RdmaDevice;
 import io.erdma.node.driver.DriverMode;
 import io.erdma.node.driver.DriverStatus;
 import io.erdma.node.driver.ModeInForce;
+import io.erdma.node.kube.ClusterReporter;
+import io.erdma.node.kube.EventCounts;
 import io.erdma.node.net.KeeperStatus;
 import io.erdma.node.net.Note;
 import io.erdma.node.net.Plan;
@@ -21,12 +23,14 @@ import io.erdma.sysfs.NodeFixture;
 import io.erdma.sysfs.SysfsCounters;
 import io.erdma.traffic.CounterReader;
 import io.erdma.traffic.PromptTraffic;
+import io.erdma.traffic.TrafficDevice;
 import io.erdma.verbs.NodeGuid;
 import io.erdma.verbs.NodeType;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
@@ -42,10 +46,20 @@ final class AllMetrics implements AutoCloseable {
             "watchTraffic",
             "watchProcess",
             "shareUse",
+            "watchReports",
+            "queuePairs",
             "podUsage");
 
     static final Set<String> WITHOUT_METRICS_OF_THEIR_OWN = Set.of(
-            "scrape", "close", "advertise", "allocated", "streams", "messageSent", "registered", "registrationFailed");
+            "scrape",
+            "scrapeWithPods",
+            "close",
+            "advertise",
+            "allocated",
+            "streams",
+            "messageSent",
+            "registered",
+            "registrationFailed");
 
     private final AgentMetrics metrics = new AgentMetrics("1.2.3", 200);
     private final PromptTraffic traffic;
@@ -72,14 +86,19 @@ final class AllMetrics implements AutoCloseable {
                 true,
                 Optional.of(Instant.EPOCH)));
         metrics.watchSession(() -> new SessionStatus(true, 1, 1, Optional.empty()));
-        metrics.watchTraffic(traffic);
+        metrics.watchTraffic(() -> traffic.of(List.of(new TrafficDevice("erdma_0", "erdma", Optional.empty()))));
         metrics.watchProcess();
         metrics.advertise(
                 new AdvertisedDevices(
                         List.of(new AdvertisedDevices.Entry(device(), new DeviceHealth.Healthy(Instant.EPOCH))),
                         Optional.empty()),
                 0);
-        metrics.podUsage().andThen(metrics.shareUse()).accept(usage());
+        metrics.watchReports(
+                () -> new ClusterReporter.Status(Optional.empty(), Optional.empty(), new EventCounts(1, 0, 0)));
+        metrics.podUsage()
+                .andThen(metrics.shareUse())
+                .andThen(metrics.queuePairs(() -> Map.of("erdma_0", 100)))
+                .accept(usage());
     }
 
     private static RdmaDevice device() {
@@ -107,7 +126,7 @@ final class AllMetrics implements AutoCloseable {
     }
 
     String scrape() {
-        return metrics.scrape();
+        return metrics.scrapeWithPods();
     }
 
     @Override
