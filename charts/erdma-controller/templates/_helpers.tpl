@@ -60,6 +60,7 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- define "erdma.usesApi" -}}
 {{- if not .Values.config.localERIDiscovery }}yes{{ end }}
 {{- include "erdma.namesInstances" . }}
+{{- if or .Values.agent.events .Values.agent.nodeCondition .Values.agent.nodeLabel }}yes{{ end }}
 {{- end }}
 
 {{- /* Whether the pod shares the host's pid namespace: to run the host's modprobe, or to see whose a queue pair is. */}}

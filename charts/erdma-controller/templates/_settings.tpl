@@ -19,6 +19,10 @@ healthInterval: {value: agent.healthInterval, default: 5s}
 rescanInterval: {value: agent.rescanInterval, default: 30s}
 podMetrics: {value: agent.podMetrics, default: false}
 fallbackAfter: {value: agent.fallbackAfter, default: 10m}
+pageAddress: {value: agent.pageAddress, default: "127.0.0.1:9471"}
+events: {value: agent.events, default: true}
+nodeCondition: {value: agent.nodeCondition, default: false}
+nodeLabel: {value: agent.nodeLabel, default: false}
 logFormat: {value: agent.logFormat, default: text}
 logLevel: {value: agent.logLevel, default: info}
 preferDriver: {value: agent.preferDriver, default: ""}

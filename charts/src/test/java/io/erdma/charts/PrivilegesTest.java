@@ -23,6 +23,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** The agent gets the rights that its settings need, and no more. */
 class PrivilegesTest {
     private static final Chart CHART = Chart.of(Golden.PROJECT);
+    private static final String EVENTS = " events create,patch";
+    private static final Map<String, Object> WITHOUT_EVENTS = Map.of("agent.events", false);
 
     @Test
     void isPrivilegedOnlyToOpenDevices() {
@@ -96,27 +98,54 @@ class PrivilegesTest {
     }
 
     @Test
-    void hasNoRightsInTheClusterByDefault() {
-        List<HasMetadata> objects = Models.read(CHART.installed(Chart.Request.DEFAULTS));
+    void writesEventsAndHasNoOtherRightInTheClusterByDefault() {
+        assertThat(rights(Map.of())).containsExactly(EVENTS);
+    }
 
-        assertThat(agent(Map.of()).getAutomountServiceAccountToken()).isFalse();
+    @Test
+    void hasNoRightsInTheClusterWithoutEvents() {
+        List<HasMetadata> objects = Models.read(CHART.installed(Chart.Request.DEFAULTS.set(WITHOUT_EVENTS)));
+
+        assertThat(agent(WITHOUT_EVENTS).getAutomountServiceAccountToken()).isFalse();
         assertThat(Models.one(objects, ServiceAccount.class).getAutomountServiceAccountToken())
                 .isFalse();
         assertThat(Models.all(objects, ClusterRole.class)).isEmpty();
     }
 
     @Test
+    void marksItsNodeOnlyWhenAskedTo() {
+        assertThat(rights(Map.of("agent.nodeCondition", true)))
+                .containsExactly(EVENTS, " nodes get", " nodes/status patch");
+        assertThat(rights(Map.of("agent.nodeLabel", true))).containsExactly(EVENTS, " nodes get,patch");
+    }
+
+    @Test
+    void takesMarksBackWithTheRightsThatMadeThem() {
+        List<HasMetadata> hooks = Models.read(
+                CHART.hooks(Chart.Request.DEFAULTS.set(Map.of("agent.nodeCondition", true, "agent.nodeLabel", true))));
+
+        assertThat(Models.one(hooks, DaemonSet.class)
+                        .getSpec()
+                        .getTemplate()
+                        .getSpec()
+                        .getAutomountServiceAccountToken())
+                .isTrue();
+        assertThat(Models.one(hooks, ClusterRole.class).getRules())
+                .extracting(PrivilegesTest::text)
+                .containsExactly(" nodes get", " nodes/status patch", " nodes get,patch");
+    }
+
+    @Test
     void readsErdmaDevicesWithoutLocalDiscovery() {
         assertThat(rights(Map.of("config.localERIDiscovery", false, "config.externalController", true)))
-                .containsExactly("network.alibabacloud.com erdmadevices get,list,watch");
+                .containsExactly("network.alibabacloud.com erdmadevices get,list,watch", EVENTS);
     }
 
     @Test
     void readsItsNodeForRulesThatNameInstances() {
         assertThat(rights(Map.of("agent.exposedLocalERIs[0]", "i-bp1abc erdma_0")))
-                .containsExactly(" nodes get");
-        assertThat(agent(Map.of("agent.exposedLocalERIs[0]", "i-* erdma_0")).getAutomountServiceAccountToken())
-                .isFalse();
+                .containsExactly(EVENTS, " nodes get");
+        assertThat(rights(Map.of("agent.exposedLocalERIs[0]", "i-* erdma_0"))).containsExactly(EVENTS);
     }
 
     static List<String> cases() {
