@@ -23,7 +23,7 @@ lint: install
 	shellcheck $(SCRIPTS)
 
 verify: install
-	rm -rf {native,proto,device-plugin,controller,charts}/target/{surefire,failsafe}-reports target/{lab,soak}
+	rm -rf {native,proto,device-plugin,controller,charts,image}/target/{surefire,failsafe}-reports target/{lab,soak}
 	timeout --kill-after=30 1800 env $(MVN) -fae verify
 
 lab: build ## run the lab: the agent on a real kernel's RDMA stack, in a virtual machine
@@ -48,5 +48,6 @@ soak: build ## 1,000 kubelet restarts and 10,000 discovery cycles
 	@e2e/soak.sh
 
 clean: ## remove what was built; the lab's kernel (.lab) stays
+	build/docker.sh stop
 	$(MVN) -q clean
 	rm -rf target

@@ -211,7 +211,7 @@ class ArchitectureTest {
             .whereLayer("pods")
             .mayOnlyBeAccessedByLayers("agent", "driver", "metrics", "doctor", "cli")
             .whereLayer("traffic")
-            .mayOnlyBeAccessedByLayers("cli");
+            .mayOnlyBeAccessedByLayers("agent", "metrics", "cli");
 
     /** Numbers of the kernel and what they mean; the command line shows them without an agent. */
     @ArchTest

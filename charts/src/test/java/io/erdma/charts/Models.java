@@ -138,6 +138,9 @@ final class Models {
             if (one.doubleValue() != other.doubleValue()) {
                 problems.add(path + " is written as " + shown(written) + " and read as " + shown(back));
             }
+        } else if (written instanceof Integer && path.matches(".*\\.resources\\.(limits|requests)\\..*")) {
+            // A quantity may be a number; the model writes all as texts.
+            compare(written.toString(), back, path, problems);
         } else if (written == null ? back != null : !written.equals(back)) {
             problems.add(path + " is written as " + shown(written) + " and read as " + shown(back));
         }

@@ -23,6 +23,9 @@ import io.erdma.plugin.KubeletSession;
 import io.erdma.plugin.UnixTransport;
 import io.erdma.pods.PodShares;
 import io.erdma.pods.UsageMonitor;
+import io.erdma.sysfs.SysfsCounters;
+import io.erdma.traffic.CounterReader;
+import io.erdma.traffic.PromptTraffic;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.time.Clock;
@@ -43,6 +46,9 @@ final class Agent implements AutoCloseable {
 
     /** The cluster's API may have to be asked which devices are offered. */
     private static final Duration DECISION_WITHIN = Duration.ofSeconds(3);
+
+    /** A scrape waits for that, once; counters are read in a millisecond unless the driver hangs. */
+    private static final Duration COUNTERS_WITHIN = Duration.ofMillis(100);
 
     private final Deque<Part> parts = new ArrayDeque<>();
 
@@ -100,6 +106,11 @@ final class Agent implements AutoCloseable {
                 transport, config.session().kubeletRoot(), config.session().resource());
         var driver = opened("driver", DriverKeeper.of(config.driver(), paths, shares, DeviceHold.of(monitor)));
         metrics.watchHealthLoop(monitor::age);
+        metrics.watchSession(session::status);
+        metrics.watchTraffic(opened(
+                "counters",
+                new PromptTraffic(
+                        new CounterReader(new SysfsCounters(paths.sys()), System::nanoTime), COUNTERS_WITHIN)));
         metrics.watchDriver(driver::status);
         metrics.watchInterfaces(network::status);
         if (config.probeAddress().isPresent()) {
@@ -129,7 +140,12 @@ final class Agent implements AutoCloseable {
         Optional<UsageMonitor> usage = config.usage()
                 .map(wanted -> opened(
                         "pods' use of devices",
-                        UsageMonitor.of(wanted, paths, shares, stream::latest, metrics.podUsage())));
+                        UsageMonitor.of(
+                                wanted,
+                                paths,
+                                shares,
+                                stream::latest,
+                                metrics.podUsage().andThen(metrics.shareUse()))));
         session.start();
         opened("kubelet session", session);
         // After the registration, which pods wait for; a mode to be switched waits for pods.

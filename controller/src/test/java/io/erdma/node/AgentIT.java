@@ -140,7 +140,7 @@ class AgentIT {
                 .contains("erdma_device_healthy{device=\"erdma_0\"} 1.0")
                 .contains("erdma_shares 5.0")
                 .contains("erdma_listandwatch_streams 1.0")
-                .contains("erdma_allocations_seconds_count{outcome=\"granted\"} 1");
+                .contains("erdma_allocate_duration_seconds_count{outcome=\"granted\"} 1");
 
         assertThat(AgentProcess.get(port, "/plans").body()).contains("info interfaces: from ");
 
