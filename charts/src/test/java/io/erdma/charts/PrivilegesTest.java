@@ -37,7 +37,7 @@ class PrivilegesTest {
             value = {
                 "false | false | false |",
                 "true  | false | false | NET_ADMIN",
-                "false | true  | false | SYS_MODULE SYS_ADMIN SYS_CHROOT SYS_PTRACE",
+                "false | true  | false | SYS_MODULE SYS_ADMIN SYS_CHROOT SYS_PTRACE DAC_READ_SEARCH",
                 "false | false | true  | SYS_PTRACE DAC_READ_SEARCH",
                 "true  | true  | true  | NET_ADMIN SYS_MODULE SYS_ADMIN SYS_CHROOT SYS_PTRACE DAC_READ_SEARCH",
             })
