@@ -7,7 +7,7 @@ SHELL := /bin/bash
 MVN = JAVA_HOME="$$(build/jdk.sh)" mvn -B -ntp
 SCRIPTS = build/*.sh e2e/*.sh e2e/*/*.sh e2e/k8s/scenarios/*.sh .ci/run controller/src/main/dist/bin/erdma
 
-.PHONY: help install build lint verify lab image test demo bench soak clean
+.PHONY: help install build lint verify lab image test e2e e2e-short demo bench soak clean
 
 help: ## what there is to make
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
@@ -37,6 +37,14 @@ test: lint verify ## everything: static checks, unit and integration tests, the 
 	@e2e/lab.sh
 	@e2e/soak.sh --short
 	@build/report.sh
+
+e2e: image ## prove it all on a real kubelet and API server (builds those once; forty minutes)
+	@build/kubernetes.sh
+	@e2e/k8s/e2e.sh
+
+e2e-short: image ## the same with the scenarios and the restarts that CI runs
+	@build/kubernetes.sh
+	@e2e/k8s/e2e.sh --short
 
 demo: ## tell the story of the agent's main job in the lab
 	@e2e/demo.sh

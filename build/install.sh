@@ -23,6 +23,8 @@ packages=(
     chromium fonts-dejavu-core
     # checks of metrics and alerts; nothing is left running
     prometheus
+    # a Kubernetes node in it: what builds one, what a kubelet calls, and what its tests are written with
+    golang-1.19-go conntrack ethtool iptables socat jq openssl curl e2fsprogs
     # small tools of the scripts
     util-linux procps
 )

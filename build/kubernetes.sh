@@ -1,6 +1,6 @@
 #!/bin/bash
 # Builds a kubelet, a control plane and kubectl from Debian's source package "kubernetes" into .lab/kubernetes/bin, with
-# Debian's Go; about six minutes on two cores. Does nothing where they are there. Needs root, for apt.
+# Debian's Go, and unpacks Debian's etcd beside them; about seven minutes on two cores. Does nothing where they are there.
 #   LAB              the lab's directory (default: .lab beside this project's pom.xml)
 #   KUBERNETES_BIN   a directory that holds other ones: then nothing is built, and they must all be there
 set -euo pipefail
@@ -9,6 +9,7 @@ export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8
 project=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 LAB=${LAB:-$project/.lab}
 programs=(kubelet kube-apiserver kube-controller-manager kube-scheduler kubectl)
+needed=("${programs[@]}" etcd)
 home=$LAB/kubernetes
 
 fail() {
@@ -16,10 +17,10 @@ fail() {
     exit 1
 }
 
-# complete DIRECTORY: names the programs that it lacks
+# missing_in DIRECTORY: names the programs that it lacks
 missing_in() {
     local program
-    for program in "${programs[@]}"; do
+    for program in "${needed[@]}"; do
         [ -x "$1/$program" ] || echo "$program"
     done
 }
@@ -45,23 +46,37 @@ quietly() {
     }
 }
 
+# debian COMMAND...: apt-get, with nothing of the machine's changed
+debian() {
+    (cd "$work" && quietly apt-get -qq -o Acquire::Retries=3 -o APT::Sandbox::User=root "$@")
+}
+
 # The machine's own Debian sources, read as sources of source packages, beside its lists.
 fetch() {
-    local apt
+    local apart
     mkdir -p "$work/sources.d" "$work/lists/partial"
     if [ -r /etc/apt/sources.list.d/debian.sources ]; then
         sed 's/^Types:.*/Types: deb-src/' /etc/apt/sources.list.d/debian.sources >"$work/sources.d/debian.sources"
     else
         sed -n 's/^deb\(-src\)\?  *\(.*\)/deb-src \2/p' /etc/apt/sources.list | sort -u >"$work/sources.d/debian.list"
     fi
-    apt=(
-        apt-get -qq -o Acquire::Retries=3 -o APT::Sandbox::User=root -o Dir::Etc::sourcelist=/dev/null
-        -o "Dir::Etc::sourceparts=$work/sources.d" -o "Dir::State::lists=$work/lists"
+    apart=(
+        -o Dir::Etc::sourcelist=/dev/null -o "Dir::Etc::sourceparts=$work/sources.d" -o "Dir::State::lists=$work/lists"
     )
-    quietly "${apt[@]}" update
-    (cd "$work" && quietly "${apt[@]}" source --download-only kubernetes)
+    debian "${apart[@]}" update
+    debian "${apart[@]}" source --download-only kubernetes
+    # Unpacked, not installed: a package of etcd starts one.
+    debian download etcd-server golang-github-modern-go-reflect2-dev
+    for package in "$work"/*.deb; do
+        dpkg-deb -x "$package" "$work/packages"
+    done
     mkdir -p "$work/gopath/src/k8s.io/kubernetes"
     tar -C "$work/gopath/src/k8s.io/kubernetes" --strip-components=1 -xf "$work"/kubernetes_*.orig.tar.*
+    # The source's own copy reads maps as Go had them before 1.18, and the API server dies of it at the first custom
+    # resource.
+    local copy=$work/gopath/src/k8s.io/kubernetes/vendor/github.com/modern-go/reflect2
+    rm -rf "$copy"
+    cp -r "$work/packages/usr/share/gocode/src/github.com/modern-go/reflect2" "$copy"
 }
 
 build() {
@@ -88,6 +103,7 @@ build() {
     mkdir -p "$work/bin"
     quietly go build -o "$work/bin/" -ldflags "-s -w -X $name.gitVersion=v$number -X $name.gitMajor=${number%%.*} \
         -X $name.gitMinor=$(cut -d. -f2 <<<"$number")" "${programs[@]/#/k8s.io/kubernetes/cmd/}"
+    cp "$work/packages/usr/bin/etcd" "$work/bin/"
 }
 
 start=$SECONDS

@@ -1,5 +1,6 @@
 #!/bin/bash
-# Adds up what the last `make test` really ran, from the reports it left: JUnit's, the lab's and the soak's.
+# Adds up what the last `make test` really ran, from the reports it left: JUnit's, the lab's and the soak's; with --e2e
+# those of the last `make e2e`, too.
 # Fails when something failed or was skipped, or when a kind of test left no report at all: in the last line, "N passed,
 # N failed", all three count as failed.
 set -euo pipefail
@@ -48,6 +49,7 @@ done
 junit "integration" ./*/target/failsafe-reports/TEST-*.xml
 tap "lab" target/lab/lab.tap
 tap "soak" target/soak/soak.tap
+[ "${1:-}" != --e2e ] || tap "kubelet and API server" target/e2e/e2e.tap
 
 failed=$((failed + skipped + missing))
 echo "$passed passed, $failed failed"

@@ -52,6 +52,11 @@ on_node() {
     return "${code:-1}"
 }
 
+# node COMMAND...: of node.sh
+node() {
+    on_node "e2e/k8s/node.sh $*"
+}
+
 node_answers() {
     [ "$(on_node 'echo here' 2>/dev/null)" = here ]
 }
@@ -125,8 +130,9 @@ agent_pods() {
 
 agent_ready() {
     kubectl -n "$namespace" get daemonset -o json |
-        jq -e '.items | length > 0 and all(.status | .desiredNumberScheduled == 1 and .numberReady == 1
-            and .updatedNumberScheduled == 1)' >/dev/null
+        jq -e '.items | length > 0 and all(.metadata.generation == .status.observedGeneration
+            and .status.desiredNumberScheduled == 1 and .status.numberReady == 1
+            and .status.updatedNumberScheduled == 1)' >/dev/null
 }
 
 # in_agent COMMAND...: in the agent's container. Its command line does not read the agent's settings.
@@ -210,6 +216,74 @@ with_agent() {
     # shellcheck disable=SC2119 # the values of every scenario
     agent_ready || install_agent
     await 120 "$resource: 400 is allocatable" allocatable_is 400
+}
+
+# --- pods that come and go ------------------------------------------------------------------------------------------
+
+agent_serves() {
+    curl -fsS -m 5 -o /dev/null "$metrics/readyz" 2>/dev/null
+}
+
+# kubelet_restart: until the agent is registered again.
+kubelet_restart() {
+    local since
+    since=$(date +%s)
+    echo "$since" >>"$work/unregistered"
+    node kubelet restart
+    await 120 "the agent is registered with the new kubelet" agent_serves
+    sed -i "\$ s/.*/$since $(date +%s)/" "$work/unregistered"
+}
+
+# churn_start: from now on a pod with one share is made and deleted, again and again, until churn_stop, which fails if one
+# of them did. Between a kubelet's start and the plugin's registration it refuses new pods, whatever a plugin does, and
+# the pod's owner makes another: that is counted as refused.
+churn_start() {
+    rm -f "$work/churn.stop"
+    : >"$work/unregistered"
+    churn >"$out/churn.txt" &
+    echo $! >"$work/churn.pid"
+}
+
+churn() {
+    local number=0 name phase
+    while [ ! -e "$work/churn.stop" ]; do
+        number=$((number + 1))
+        name=churn-$number
+        phase=Pending
+        pod "$name" 1 || phase=none
+        until [ "$phase" != Pending ]; do
+            sleep 0.3
+            phase=$(kubectl get pod "$name" -o jsonpath='{.status.phase}') || phase=Pending
+        done
+        if [ "$phase" = Running ]; then
+            echo "ran $name"
+        elif [ "$(pod_field "$name" .status.reason)" = UnexpectedAdmissionError ] && was_unregistered; then
+            echo "refused $name"
+        else
+            echo "failed $name: $(pod_field "$name" '.status.reason + ": " + .status.message')"
+        fi
+        kubectl delete pod "$name" --wait=false >/dev/null
+    done
+}
+
+# was_unregistered: the agent is not registered with the kubelet, or was not up to three seconds ago
+was_unregistered() {
+    tail -n 1 "$work/unregistered" | awk -v now="$(date +%s)" '{ known = 1; good = NF == 1 || now <= $2 + 3 } END { exit !(known && good) }'
+}
+
+churn_stop() {
+    touch "$work/churn.stop"
+    wait "$(<"$work/churn.pid")"
+    ! grep ^failed "$out/churn.txt" || fail "pods failed, though the agent was registered"
+    grep -q ^ran "$out/churn.txt" || fail "no pod ran"
+}
+
+churn_ran() {
+    grep -c ^ran "$out/churn.txt"
+}
+
+churn_refused() {
+    grep -c ^refused "$out/churn.txt" || true
 }
 
 # gather DIRECTORY: everything that tells why something failed.

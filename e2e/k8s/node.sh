@@ -4,6 +4,9 @@
 #   node.sh kubelet start | stop | restart     its process
 #   node.sh kubelet topology POLICY            restarts it with another policy of its Topology Manager
 #   node.sh runtime restart                    dockerd, and with it all containers
+#   node.sh cards bare | addressed             eth1 and eth2 as nobody has set them up yet, or as roce.sh leaves them
+#   node.sh modules unload | load              those of soft-RoCE and of libibverbs, with the devices
+#   node.sh agent kill | memory                SIGKILL; its largest resident and cgroup sizes, in KiB
 # /var/lib/docker and /var/lib/kubelet are on the disk, and survive the machine. Logs go to $VM_OUT.
 set -euo pipefail
 project=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -141,6 +144,55 @@ boot() {
     exec socat -t 86400 TCP-LISTEN:2222,bind=10.0.2.15,reuseaddr,fork EXEC:/bin/bash
 }
 
+cards() {
+    local device netdev
+    for device in erdma_0 erdma_1; do
+        netdev=$(netdev_of "$device")
+        ip address flush dev "$netdev"
+        if [ "$1" = bare ]; then
+            link_down "$device"
+        else
+            ip address add "192.168.7${netdev#eth}.2/24" dev "$netdev"
+            link_up "$device"
+        fi
+    done
+}
+
+# A module goes when its last user has let go of it.
+modules_unloaded() {
+    modprobe -r rdma_rxe rdma_ucm ib_uverbs 2>/dev/null || true
+    ! grep -qE '^(rdma_rxe|rdma_ucm|ib_uverbs) ' /proc/modules
+}
+
+modules_unload() {
+    local device
+    for device in erdma_0 erdma_1; do
+        device_delete "$device"
+    done
+    wait_for 60 "the modules are unloaded" modules_unloaded
+}
+
+modules_load() {
+    local device
+    modprobe rdma_rxe
+    modprobe rdma_ucm
+    for device in erdma_0 erdma_1; do
+        device_add "$device"
+    done
+}
+
+agent_pid() {
+    docker inspect -f '{{.State.Pid}}' "$(docker ps -q --filter label=io.kubernetes.container.name=agent)"
+}
+
+agent_memory() {
+    local pid group
+    pid=$(agent_pid)
+    group=$(sed -n 's/^[0-9]*:memory://p' "/proc/$pid/cgroup")
+    echo "$(sed -n 's/^VmHWM:[^0-9]*\([0-9]*\).*/\1/p' "/proc/$pid/status")" \
+        "$(($(<"/sys/fs/cgroup/memory$group/memory.max_usage_in_bytes") / 1024))"
+}
+
 command=$1
 shift
 case $command in
@@ -159,6 +211,14 @@ case $command in
     runtime)
         stop dockerd
         runtime_start
+        ;;
+    cards) cards "$1" ;;
+    modules) "modules_$1" ;;
+    agent)
+        case $1 in
+            kill) kill -KILL "$(agent_pid)" ;;
+            memory) agent_memory ;;
+        esac
         ;;
     *)
         echo "node.sh: unknown: $command" >&2

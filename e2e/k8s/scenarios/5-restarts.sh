@@ -30,10 +30,6 @@ keepers_run() {
     done
 }
 
-agent_serves() {
-    curl -fsS -m 5 -o /dev/null "$metrics/readyz" 2>/dev/null
-}
-
 # Each keeper can really open its device.
 keepers_have_devices() {
     local name
@@ -44,54 +40,17 @@ keepers_have_devices() {
 
 # --- pods come and go while the kubelet restarts --------------------------------------------------------------------
 
-# Between a kubelet's start and the plugin's registration it refuses new pods with devices, whatever a plugin does; the
-# pod's owner makes another. Such a refusal is counted; any other, or one later, is a failure.
-windows=$work/windows
-: >"$windows"
-churn() {
-    local number=0 name phase now
-    while [ ! -e "$work/churn.stop" ]; do
-        number=$((number + 1))
-        name=churn-$number
-        pod "$name" 1 || { echo "failed $name cannot be created"; return; }
-        phase=Pending
-        until [ "$phase" = Running ] || [ "$phase" = Failed ]; do
-            sleep 0.3
-            phase=$(kubectl get pod "$name" -o jsonpath='{.status.phase}') || phase=Pending
-        done
-        now=$(date +%s)
-        if [ "$phase" = Running ]; then
-            echo "ran $name"
-        elif [ "$(pod_field "$name" .status.reason)" = UnexpectedAdmissionError ] && awk -v now="$now" '
-            { last = $0 } END { split(last, at, " "); exit !(at[1] && (!at[2] || now <= at[2] + 3)) }' "$windows"; then
-            echo "refused $name"
-        else
-            echo "failed $name: $(pod_field "$name" '.status.reason + ": " + .status.message')"
-        fi
-        kubectl delete pod "$name" --wait=false >/dev/null
-    done
-}
-rm -f "$work/churn.stop"
-churn >"$out/churn.txt" &
-churning=$!
-
+churn_start
 before=$(containers)
 start=$SECONDS
 for _ in $(seq "$restarts"); do
-    since=$(date +%s)
-    echo "$since" >>"$windows"
-    on_node "e2e/k8s/node.sh kubelet restart"
-    await 120 "the agent is registered with the new kubelet" agent_serves
-    sed -i "\$ s/.*/$since $(date +%s)/" "$windows"
+    kubelet_restart
 done
-touch "$work/churn.stop"
-wait "$churning"
+churn_stop
 await 120 "$resource: 400 is allocatable" allocatable_is 400
 expect "the long-running pods" "$before" "$(containers)"
 await 60 "the long-running pods are Ready" keepers_run
-! grep ^failed "$out/churn.txt" || fail "pods failed, though the agent was registered"
-ran=$(grep -c ^ran "$out/churn.txt") || fail "no pod ran during the restarts"
-say "$restarts kubelet restarts in $((SECONDS - start)) s: $ran pods ran, $(grep -c ^refused "$out/churn.txt" || true) were refused before the agent could register; 3 long-running pods are as they were"
+say "$restarts kubelet restarts in $((SECONDS - start)) s: $(churn_ran) pods ran, $(churn_refused) were refused before the agent could register; 3 long-running pods are as they were"
 
 # --- the agent ------------------------------------------------------------------------------------------------------
 
@@ -101,8 +60,7 @@ agent_restarted() {
 }
 count=$(kubectl -n "$namespace" get pod "$agent" -o jsonpath='{.status.containerStatuses[0].restartCount}')
 start=$SECONDS
-# shellcheck disable=SC2016 # the node's own
-on_node 'kill -KILL "$(docker inspect -f "{{.State.Pid}}" "$(docker ps -q --filter label=io.kubernetes.container.name=agent)")"'
+node agent kill
 await 300 "the killed agent is back" agent_restarted "$count"
 await 120 "$resource: 400 is allocatable" allocatable_is 400
 expect "the long-running pods" "$before" "$(containers)"
@@ -127,7 +85,7 @@ all_restarted() {
 }
 pods=$(uids)
 start=$SECONDS
-on_node "e2e/k8s/node.sh runtime restart"
+node runtime restart
 await 400 "all pods run again" all_restarted
 await 120 "$resource: 400 is allocatable" allocatable_is 400
 expect "the long-running pods" "$pods" "$(uids)"

@@ -294,24 +294,6 @@ public final class ClusterClient implements Closeable {
         }
     }
 
-    /**
-     * A resource or a list as the API writes it, for kinds whose models would be loaded for one answer.
-     *
-     * @param path below the server's address, with its query
-     * @param what names it in messages
-     */
-    JsonNode read(String path, String what) throws ClusterException {
-        try {
-            String text = client.raw(path);
-            if (text == null) {
-                throw new ClusterException("cannot read " + what + ": there is none", null);
-            }
-            return client.getKubernetesSerialization().unmarshal(text, JsonNode.class);
-        } catch (KubernetesClientException e) {
-            throw failed("read " + what, "get or list on it", e);
-        }
-    }
-
     /** @param node from where it is written */
     WriteAnswer write(EventWrite write, String node) {
         return answer("write an Event", WRITES_EVENTS, () -> {
