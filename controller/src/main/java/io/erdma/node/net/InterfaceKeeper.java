@@ -34,8 +34,8 @@ public final class InterfaceKeeper implements AutoCloseable {
     private static final Log LOG = Log.of(InterfaceKeeper.class);
     private static final Duration CLOSE_WITHIN = Duration.ofMillis(900);
 
-    /** So many times as long as a look took there is none, whatever goes on: a tenth of a core is the most it takes. */
-    private static final int REST = 9;
+    /** So many times as long as a look took there is none, whatever goes on: a fifth of a core is the most it takes. */
+    private static final int REST = 4;
 
     private static final Duration LONGEST_REST = Duration.ofSeconds(10);
 
@@ -73,6 +73,7 @@ public final class InterfaceKeeper implements AutoCloseable {
 
     private long repairs;
     private final Map<Integer, Repairs> repairsOf = new HashMap<>();
+    private final LineBudget lines = new LineBudget(System.nanoTime());
     private Set<Note> toldNotes = Set.of();
     private Set<String> toldFailures = Set.of();
     private Set<NetChange> toldPlanned = Set.of();
@@ -292,12 +293,12 @@ public final class InterfaceKeeper implements AutoCloseable {
 
     // ---- telling, each thing once
 
-    private static void tellMade(NetChange change, boolean repair) {
+    private void tellMade(NetChange change, boolean repair) {
         Field dev = Field.of("interface", change.dev());
         if (repair && change instanceof NetChange.AddAddress) {
-            LOG.warn(change.describe() + " again: somebody had removed it. " + InterfacePlan.WHITELIST, dev);
+            say(() -> LOG.warn(change.describe() + " again: somebody had removed it. " + InterfacePlan.WHITELIST, dev));
         } else {
-            LOG.info(change.describe() + (repair ? " again" : ""), dev);
+            say(() -> LOG.info(change.describe() + (repair ? " again" : ""), dev));
         }
     }
 
@@ -305,7 +306,7 @@ public final class InterfaceKeeper implements AutoCloseable {
         Set<NetChange> planned = new LinkedHashSet<>(plan.changes());
         for (NetChange change : planned) {
             if (!toldPlanned.contains(change)) {
-                LOG.info("would " + change.describe(), Field.of("interface", change.dev()));
+                say(() -> LOG.info("would " + change.describe(), Field.of("interface", change.dev())));
             }
         }
         toldPlanned = planned;
@@ -314,17 +315,32 @@ public final class InterfaceKeeper implements AutoCloseable {
     private void tellNotes(List<Note> notes) {
         for (Note note : notes) {
             if (!toldNotes.contains(note)) {
-                switch (note.severity()) {
-                    case INFO -> LOG.info(note.text(), Field.of("interface", note.subject()));
-                    case WARNING -> LOG.warn(note.text(), Field.of("interface", note.subject()));
-                }
+                Field subject = Field.of("interface", note.subject());
+                say(() -> {
+                    switch (note.severity()) {
+                        case INFO -> LOG.info(note.text(), subject);
+                        case WARNING -> LOG.warn(note.text(), subject);
+                    }
+                });
             }
         }
         toldNotes = Set.copyOf(notes);
     }
 
+    private void say(Runnable line) {
+        if (lines.spend(System.nanoTime())) {
+            long heldBack = lines.takeHeldBack();
+            if (heldBack > 0) {
+                LOG.info("the interfaces keep changing: " + heldBack + " lines about it were left out");
+            }
+            line.run();
+        }
+    }
+
     private void tellFailures(Set<String> failures, Consumer<String> log) {
-        failures.stream().filter(failure -> !toldFailures.contains(failure)).forEach(log);
+        failures.stream()
+                .filter(failure -> !toldFailures.contains(failure))
+                .forEach(failure -> say(() -> log.accept(failure)));
         toldFailures = failures;
     }
 }

@@ -54,7 +54,8 @@ public final class InterfacePlan {
     private static final int MOST_ROUTES_THAT_WIN = 5;
 
     static final String WHITELIST =
-            "With the Terway network plugin, add the ERI to Terway's ENI whitelist, so that Terway leaves it alone.";
+            "With the Terway network plugin, keep it off the ERI by Terway's ENI whitelist: eni_tag_filter in the ConfigMap"
+                    + " kube-system/eni-config.";
 
     /** An interface that was found for a wanted one. */
     private record Card(WantedInterface wanted, Link link) {}

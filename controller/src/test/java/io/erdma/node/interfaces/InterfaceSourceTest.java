@@ -352,6 +352,38 @@ class InterfaceSourceTest {
         assertThat(told).hasSize(before);
     }
 
+    /**
+     * Where nobody knows which devices are ours, none is offered, and the kubelet hears so rather than nothing: the plugin
+     * is there and ready. Pods that run keep what they have.
+     */
+    @Test
+    void offersNothingWhileTheApiIsDownFromTheStartAndWhatTheObjectNamesOnceItAnswers() throws IOException {
+        api.put(object("Ready", SECOND));
+        api.fail(503);
+        InterfaceSource running = run(byObject(), cluster());
+        assertThat(running.awaitDecision(Duration.ofMillis(100))).isFalse();
+        await().atMost(SOON)
+                .until(() -> told.getLast().choice().whyNot(ERDMA_1).orElse("").contains("answered 503"));
+        assertThat(offered()).isEmpty();
+
+        api.fail(0);
+        assertThat(running.awaitDecision(SOON)).isTrue();
+        await().atMost(SOON).until(() -> offered().equals(List.of("erdma_1")));
+    }
+
+    /** Whatever the object and the metadata service say, the primary interface is nobody's to touch. */
+    @Test
+    void neverLooksAfterThePrimaryInterfaceThatAnObjectTakesForAnother() throws IOException {
+        api.put(object("Ready", SECOND, PRIMARY));
+        run(byObject(), cluster());
+
+        await().atMost(SOON).until(() -> !wanted().isEmpty());
+        assertThat(told.getLast().wanted().primary()).contains(MacAddress.parse(PRIMARY));
+        assertThat(told.getLast().wanted().secondary())
+                .extracting(WantedInterface::mac)
+                .doesNotContain(MacAddress.parse(PRIMARY));
+    }
+
     @Test
     void saysWhatIsMissingWithoutAccessToTheCluster() {
         InterfaceSource running = run(byObject(), Optional.empty());

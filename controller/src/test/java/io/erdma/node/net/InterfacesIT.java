@@ -20,6 +20,7 @@ class InterfacesIT {
     @EnumSource
     void areLookedAfter(InterfacesScenario scenario) throws Exception {
         Path output = directory.resolve("output");
+        // The heap is the agent's, also where the node has more than would fit into it.
         Process process = new ProcessBuilder(List.of(
                         "unshare",
                         "--net",
@@ -28,6 +29,7 @@ class InterfacesIT {
                         "--sun-misc-unsafe-memory-access=allow",
                         "-XX:TieredStopAtLevel=1",
                         "-XX:+UseSerialGC",
+                        "-Xmx24m",
                         "-cp",
                         System.getProperty("java.class.path"),
                         InterfacesScenario.class.getName(),

@@ -13,6 +13,7 @@ import io.erdma.netlink.MacAddress;
 import io.erdma.netlink.Route;
 import io.erdma.netlink.RtNetlink;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -32,6 +33,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
+import java.util.logging.Handler;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -318,10 +322,6 @@ enum InterfacesScenario {
                 packets.awaitSamples(3);
             }
         }
-
-        private static List<String> ours() throws IOException, InterruptedException {
-            return sorted(ip("-4 route show proto 217"));
-        }
     },
     LOOK_AGAIN_WHEN_NOTIFICATIONS_WERE_LOST {
         @Override
@@ -397,6 +397,293 @@ enum InterfacesScenario {
             } finally {
                 pod.destroy();
             }
+        }
+    },
+    /** As a node has them that speaks BGP. The heap is as small as the agent's. */
+    FIND_WHAT_MATTERS_AMONG_HUNDREDS_OF_THOUSANDS_OF_ROUTES {
+        private static final int ROUTES = Integer.getInteger("routes", 200_000);
+
+        @Override
+        void run() throws Exception {
+            node("eth0", 100, 2);
+            ip("link add x0 type veth peer name x1", "link set x0 up", "link set x1 up");
+            Path batch = Files.createTempFile("ip", ".batch");
+            batch.toFile().deleteOnExit();
+            try (var out = Files.newBufferedWriter(batch)) {
+                for (int i = 0; i < ROUTES; i++) {
+                    out.write("route add 30." + (i >> 16) + "." + (i >> 8 & 255) + "." + (i & 255)
+                            + " dev x0 proto bgp\n");
+                }
+            }
+            assertThat(new ProcessBuilder("ip", "-batch", batch.toString())
+                            .inheritIO()
+                            .start()
+                            .waitFor())
+                    .isZero();
+            try (InterfaceKeeper keeper = keeper()) {
+                keeper.want(wanted(2));
+                awaitSettled(keeper);
+                List<String> right = ours();
+                assertThat(right).hasSize(4);
+                ip("route del default dev eth1");
+                await().atMost(Duration.ofSeconds(60))
+                        .untilAsserted(() -> assertThat(ours()).isEqualTo(right));
+                awaitQuiet(keeper);
+
+                // Routes of others that come and go wake nobody.
+                var looked = keeper.status().at();
+                ip(IntStream.range(0, 2000)
+                        .mapToObj(i -> (i % 2 == 0 ? "route add" : "route del") + " 40.0.0.0/24 dev x0 proto bgp")
+                        .toArray(String[]::new));
+                await().during(Duration.ofMillis(500))
+                        .untilAsserted(() -> assertThat(keeper.status().at()).isEqualTo(looked));
+
+                // What matters and never ends takes a fifth of a core, and one reading.
+                long start = System.nanoTime();
+                long before = cpuNanos();
+                while (System.nanoTime() - start < Duration.ofSeconds(5).toNanos()) {
+                    ip("link set x0 mtu 1400", "link set x0 mtu 1500");
+                }
+                assertThat((double) (cpuNanos() - before) / (System.nanoTime() - start))
+                        .as("share of a core")
+                        .isLessThan(0.5);
+                assertThat(keeper.status().lastError()).isEmpty();
+            }
+            try (InterfaceConfigurer configurer = InterfaceConfigurer.open()) {
+                assertThat(configurer
+                                .apply(CleanupPlan.of(configurer.found()).changes())
+                                .failures())
+                        .isEmpty();
+            }
+            assertThat(ours()).isEmpty();
+        }
+    },
+    AGREE_WITH_ANOTHER_AGENT_IN_THE_SAME_NAMESPACE {
+        @Override
+        void run() throws Exception {
+            node("eth0", 100, 2);
+            try (var packets = Packets.leavingBy("eth0");
+                    InterfaceKeeper one = keeper();
+                    InterfaceKeeper other = InterfaceKeeper.start(
+                            new RouteSettings(300, true), KernelNetwork::open, InterfaceKeeper.Timing.STANDARD)) {
+                one.want(wanted(2));
+                other.want(wanted(2));
+                await().atMost(Duration.ofSeconds(20))
+                        .untilAsserted(() -> assertThat(ours())
+                                .hasSize(4)
+                                .filteredOn(line -> line.contains("default"))
+                                .allMatch(line -> line.matches(".* metric 30[01]")));
+                awaitQuiet(one);
+                awaitQuiet(other);
+                packets.awaitSamples(3);
+            }
+        }
+    },
+    FIGHT_WITH_AN_AGENT_THAT_WAS_TOLD_SOMETHING_ELSE_SELDOM_AND_SAY_SO {
+        @Override
+        void run() throws Exception {
+            node("eth0", 100, 1);
+            var told = new Told();
+            try (InterfaceKeeper one = InterfaceKeeper.start(
+                            RouteSettings.STANDARD, KernelNetwork::open, InterfaceKeeper.Timing.STANDARD);
+                    InterfaceKeeper other = InterfaceKeeper.start(
+                            RouteSettings.STANDARD, KernelNetwork::open, InterfaceKeeper.Timing.STANDARD)) {
+                one.want(new WantedInterfaces(
+                        Optional.empty(), List.of(wanted(1, Optional.of(IpPrefix.parse("10.9.0.3/24"))))));
+                other.want(new WantedInterfaces(
+                        Optional.empty(), List.of(wanted(1, Optional.of(IpPrefix.parse("10.9.0.33/24"))))));
+                awaitNote(one, "somebody keeps undoing what the agent sets up");
+                int lines = told.lines();
+                await().during(Duration.ofSeconds(5))
+                        .atMost(Duration.ofSeconds(6))
+                        .until(() -> true);
+                assertThat(told.lines() - lines)
+                        .as("lines of the log in five seconds")
+                        .isLessThan(40);
+            }
+        }
+    },
+    STAY_CALM_WHILE_A_PROGRAM_DELETES_ITS_ROUTES_ALL_THE_TIME {
+        @Override
+        void run() throws Exception {
+            node("eth0", 100, 2);
+            var told = new Told();
+            try (InterfaceKeeper keeper = InterfaceKeeper.start(
+                    RouteSettings.STANDARD, KernelNetwork::open, InterfaceKeeper.Timing.STANDARD)) {
+                keeper.want(wanted(2));
+                awaitSettled(keeper);
+                int lines = told.lines();
+                long start = System.nanoTime();
+                long before = cpuNanos();
+                int deleted = 0;
+                while (System.nanoTime() - start < Duration.ofSeconds(8).toNanos()) {
+                    deleted += start(List.of("route del default dev eth1 metric 200"))
+                                            .waitFor()
+                                    == 0
+                            ? 1
+                            : 0;
+                    new CountDownLatch(1).await(100, TimeUnit.MILLISECONDS);
+                }
+                // At once, after 1 s, 2 s and 4 s.
+                assertThat(deleted).isBetween(3, 6);
+                assertThat(keeper.status().repairs()).isBetween(3L, 5L);
+                assertThat(told.lines() - lines).as("lines of the log").isLessThan(15);
+                assertThat((double) (cpuNanos() - before) / (System.nanoTime() - start))
+                        .as("share of a core")
+                        .isLessThan(0.2);
+                awaitNote(keeper, "somebody keeps undoing what the agent sets up");
+                assertThat(ours()).filteredOn(line -> line.contains("eth2")).hasSize(2);
+            }
+        }
+    },
+    FOLLOW_A_METRIC_THAT_CLIMBS_WITHOUT_FLOODING_THE_LOG {
+        @Override
+        void run() throws Exception {
+            node("eth0", 100, 2);
+            var told = new Told();
+            try (InterfaceKeeper keeper = InterfaceKeeper.start(
+                    RouteSettings.STANDARD, KernelNetwork::open, InterfaceKeeper.Timing.STANDARD)) {
+                keeper.want(wanted(2));
+                awaitSettled(keeper);
+                int lines = told.lines();
+                for (int metric = 1000; metric < 1800; metric += 10) {
+                    ip(
+                            "route add default via 10.9.0.253 dev eth0 proto dhcp metric " + metric,
+                            "route del default via 10.9.0.253 dev eth0 proto dhcp metric "
+                                    + (metric == 1000 ? 100 : metric - 10));
+                    new CountDownLatch(1).await(100, TimeUnit.MILLISECONDS);
+                }
+                assertThat(told.lines() - lines).as("lines of the log").isLessThan(LineBudget.AT_ONCE + 10);
+                await().atMost(Duration.ofSeconds(70))
+                        .untilAsserted(() -> assertThat(ours())
+                                .filteredOn(line -> line.startsWith("default"))
+                                .allMatch(line -> line.matches(".* metric 179[12]")));
+            }
+        }
+    },
+    LEAVE_A_CARD_ALONE_THAT_IS_A_PORT_AND_TAKE_IT_BACK_WHEN_IT_IS_NONE {
+        @Override
+        void run() throws Exception {
+            for (String kind : List.of("bridge", "bond", "vrf table 77")) {
+                node("eth0", 100, 1);
+                String create = "link add m0 type " + kind;
+                if (start(List.of(create)).waitFor() != 0) {
+                    System.out.println("this kernel has no " + kind);
+                    continue;
+                }
+                ip("link set m0 up", "link set eth1 master m0");
+                String before = ip("-4 -o address show dev eth1").toString() + ip("-4 route show");
+                try (var packets = Packets.leavingBy("eth0");
+                        InterfaceKeeper keeper = keeper()) {
+                    keeper.want(wanted(1));
+                    awaitNote(keeper, "belongs to m0");
+                    assertThat(ip("-4 -o address show dev eth1").toString() + ip("-4 route show"))
+                            .isEqualTo(before);
+                    ip("link set eth1 nomaster");
+                    await().atMost(Duration.ofSeconds(20))
+                            .untilAsserted(() -> assertThat(ours()).hasSize(2));
+                    awaitSettled(keeper);
+                    // And when it is taken from us: nothing of the master's is touched.
+                    ip("link set eth1 master m0");
+                    awaitNote(keeper, "belongs to m0");
+                    awaitQuiet(keeper);
+                    packets.awaitSamples(3);
+                }
+                ip("link del m0");
+            }
+        }
+    },
+    KEEP_A_CARD_THAT_CARRIES_OTHER_INTERFACES {
+        @Override
+        void run() throws Exception {
+            node("eth0", 100, 1);
+            try (InterfaceKeeper keeper = keeper()) {
+                keeper.want(wanted(1));
+                awaitSettled(keeper);
+                List<String> right = ours();
+                ip(
+                        "link add link eth1 name mv0 type macvlan mode bridge",
+                        "link set mv0 up",
+                        "address add 10.77.0.3/24 dev mv0");
+                if (start(List.of("link add link eth1 name eth1.7 type vlan id 7"))
+                                .waitFor()
+                        == 0) {
+                    ip("link set eth1.7 up", "address add 10.78.0.3/24 dev eth1.7");
+                }
+                awaitQuiet(keeper);
+                assertThat(ours()).isEqualTo(right);
+                assertThat(ip("-4 route show")).contains("10.77.0.0/24 dev mv0 proto kernel scope link src 10.77.0.3");
+                assertThat(keeper.status().notes()).isEmpty();
+                ip("link del mv0");
+            }
+        }
+    },
+    FOLLOW_A_CARD_THAT_IS_RENAMED_OR_REPLACED {
+        @Override
+        void run() throws Exception {
+            node("eth0", 100, 1);
+            try (var packets = Packets.leavingBy("eth0");
+                    InterfaceKeeper keeper = keeper()) {
+                keeper.want(wanted(1));
+                awaitSettled(keeper);
+                ip("link set eth1 down", "link set eth1 name rdma7");
+                await().atMost(Duration.ofSeconds(20))
+                        .untilAsserted(
+                                () -> assertThat(ours()).hasSize(2).allMatch(line -> line.contains("dev rdma7 ")));
+                // Another card takes its name: it has another address, so it is not the one.
+                ip(
+                        "link set rdma7 down",
+                        "link set rdma7 name gone",
+                        "link add eth1 address " + mac(8) + " type veth peer name p8",
+                        "link set eth1 up");
+                await().atMost(Duration.ofSeconds(20))
+                        .untilAsserted(
+                                () -> assertThat(ours()).hasSize(2).allMatch(line -> line.contains("dev gone ")));
+                assertThat(ip("-4 -o address show dev eth1")).isEmpty();
+                // Gone altogether, and there again with the same address and another index.
+                ip("link del gone");
+                awaitNote(keeper, "no interface of the node has this address");
+                ip("link add eth9 address " + mac(1) + " type veth peer name p9", "link set p9 mtu 8500 up");
+                await().atMost(Duration.ofSeconds(20))
+                        .untilAsserted(
+                                () -> assertThat(ours()).hasSize(2).allMatch(line -> line.contains("dev eth9 ")));
+                packets.awaitSamples(3);
+                ip("link del eth9");
+            }
+        }
+    },
+    LEAVE_RULES_AND_OTHER_TABLES_ALONE {
+        @Override
+        void run() throws Exception {
+            node("eth0", 100, 1);
+            ip(
+                    "rule add from 10.9.0.3 table 100 priority 1000",
+                    "rule add fwmark 7 table 101 priority 1001",
+                    "link set eth1 up",
+                    "route add default via 10.9.0.253 dev eth1 onlink proto 217 table 100",
+                    "route add 10.9.0.0/24 dev eth1 proto boot table 100",
+                    "route add blackhole default table 101");
+            List<String> rules = ip("rule show");
+            List<String> tables = Stream.concat(
+                            ip("-4 route show table 100").stream(), ip("-4 route show table 101").stream())
+                    .toList();
+            try (var packets = Packets.leavingBy("eth0");
+                    InterfaceKeeper keeper = keeper()) {
+                keeper.want(wanted(1));
+                awaitSettled(keeper);
+                assertThat(ours()).hasSize(2);
+                packets.awaitSamples(3);
+            }
+            assertThat(ip("rule show")).isEqualTo(rules);
+            assertThat(Stream.concat(ip("-4 route show table 100").stream(), ip("-4 route show table 101").stream())
+                            .toList())
+                    .isEqualTo(tables);
+            try (InterfaceConfigurer configurer = InterfaceConfigurer.open()) {
+                configurer.apply(CleanupPlan.of(configurer.found()).changes());
+            }
+            assertThat(ip("rule show")).isEqualTo(rules);
+            assertThat(ip("-4 route show table 101")).isEqualTo(List.of("blackhole default"));
+            ip("rule del priority 1000", "rule del priority 1001", "route flush table 100", "route flush table 101");
         }
     },
     SAY_WHAT_THE_KERNEL_REFUSES {
@@ -561,6 +848,10 @@ enum InterfacesScenario {
                 mac(card), OptionalInt.of(card), address, address.map(_ -> GATEWAY.address()), OptionalInt.of(8500));
     }
 
+    private static List<String> ours() throws IOException, InterruptedException {
+        return sorted(ip("-4 route show proto 217"));
+    }
+
     // ---- the keeper
 
     private static InterfaceKeeper keeper() throws NativeException {
@@ -601,6 +892,51 @@ enum InterfacesScenario {
     private static void awaitLookAfter(InterfaceKeeper keeper) {
         var seen = keeper.status().at();
         awaitStatus(keeper, status -> assertThat(status.at()).isNotEqualTo(seen));
+    }
+
+    /** Nothing is left to do, and nothing makes it look again. */
+    private static void awaitQuiet(InterfaceKeeper keeper) {
+        var seen = new AtomicReference<>(keeper.status().at());
+        await().during(Duration.ofSeconds(1)).atMost(Duration.ofSeconds(60)).until(() -> {
+            var now = keeper.status().at();
+            return now.equals(seen.getAndSet(now))
+                    && keeper.status().plan().changes().isEmpty();
+        });
+    }
+
+    /** That the keepers of this process have used. */
+    private static long cpuNanos() {
+        var threads = ManagementFactory.getThreadMXBean();
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().equals("erdma-net"))
+                .mapToLong(thread -> threads.getThreadCpuTime(thread.threadId()))
+                .sum();
+    }
+
+    /** Counts what keepers write to the log. */
+    private static final class Told extends Handler {
+        // Without this, a logger that nobody holds forgets its handlers.
+        private final Logger logger = Logger.getLogger(InterfaceKeeper.class.getName());
+        private final AtomicInteger count = new AtomicInteger();
+
+        Told() {
+            logger.addHandler(this);
+        }
+
+        int lines() {
+            return count.get();
+        }
+
+        @Override
+        public void publish(LogRecord record) {
+            count.incrementAndGet();
+        }
+
+        @Override
+        public void flush() {}
+
+        @Override
+        public void close() {}
     }
 
     private static void awaitNote(InterfaceKeeper keeper, String text) {
