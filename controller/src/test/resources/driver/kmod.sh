@@ -26,6 +26,9 @@ case $program in
             exit 0
         fi
         [ -e "$node/modules/$module" ] || { echo "modprobe: FATAL: Module $module not found in directory /lib/modules" >&2; exit 1; }
+        while [ -e "$node/faults/hang" ]; do
+            sleep 0.05
+        done
         fault "load-$module-${*:-plain}"
         mkdir -p "$sys/module/$module/holders"
         echo 0 >"$sys/module/$module/refcnt"

@@ -475,4 +475,18 @@ class DriverKeeperTest {
         keeper.close();
         assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(3));
     }
+
+    /** The module is gone then, so it is worth a while, but a stop has no more than five seconds for all. */
+    @Test
+    void doesNotWaitLongerThanThreeSecondsForAModprobeThatHangs() throws IOException {
+        fault("hang", "");
+        DriverKeeper keeper = started(DriverMode.COMPAT);
+        await().until(() -> events().contains("modprobe erdma compat_mode=Y"));
+        long start = System.nanoTime();
+        keeper.close();
+        Duration took = Duration.ofNanos(System.nanoTime() - start);
+        Files.delete(directory.resolve("faults/hang"));
+        assertThat(took).isBetween(Duration.ofMillis(2_900), Duration.ofMillis(4_500));
+        await().untilAsserted(() -> assertThat(events()).endsWith("resume"));
+    }
 }
