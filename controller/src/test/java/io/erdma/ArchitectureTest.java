@@ -215,7 +215,7 @@ class ArchitectureTest {
             .whereLayer("pods")
             .mayOnlyBeAccessedByLayers("agent", "driver", "metrics", "page", "doctor", "cli")
             .whereLayer("traffic")
-            .mayOnlyBeAccessedByLayers("page", "cli");
+            .mayOnlyBeAccessedByLayers("agent", "metrics", "page", "cli");
 
     /** Numbers of the kernel and what they mean; the command line shows them without an agent. */
     @ArchTest

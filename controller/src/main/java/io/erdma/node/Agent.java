@@ -2,7 +2,7 @@ package io.erdma.node;
 
 import io.erdma.device.AdvertisedDevices;
 import io.erdma.device.AdvertisementListener;
-import io.erdma.device.RdmaDevice;
+import io.erdma.device.Netdev;
 import io.erdma.health.HealthMonitor;
 import io.erdma.inventory.DeviceInventory;
 import io.erdma.inventory.LiveSources;
@@ -33,6 +33,9 @@ import io.erdma.plugin.UnixTransport;
 import io.erdma.pods.PodShares;
 import io.erdma.pods.UsageMonitor;
 import io.erdma.sysfs.SysfsCounters;
+import io.erdma.traffic.CounterReader;
+import io.erdma.traffic.PromptTraffic;
+import io.erdma.traffic.TrafficDevice;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
@@ -59,6 +62,9 @@ final class Agent implements AutoCloseable {
 
     /** Lines of the log that the page shows. */
     private static final int RECENT_LINES = 50;
+
+    /** A scrape waits for that, once; counters are read in a millisecond unless the driver hangs. */
+    private static final Duration COUNTERS_WITHIN = Duration.ofMillis(100);
 
     private final Deque<Part> parts = new ArrayDeque<>();
 
@@ -121,6 +127,12 @@ final class Agent implements AutoCloseable {
                 transport, config.session().kubeletRoot(), config.session().resource());
         var driver = opened("driver", DriverKeeper.of(config.driver(), paths, shares, DeviceHold.of(monitor)));
         metrics.watchHealthLoop(monitor::age);
+        metrics.watchSession(session::status);
+        var counters = opened(
+                "counters",
+                new PromptTraffic(
+                        new CounterReader(new SysfsCounters(paths.sys()), System::nanoTime), COUNTERS_WITHIN));
+        metrics.watchTraffic(counters);
         metrics.watchDriver(driver::status);
         metrics.watchInterfaces(network::status);
         Supplier<String> plans = () -> PlanText.of(driver.status(), network.status(), interfaces.status());
@@ -149,12 +161,15 @@ final class Agent implements AutoCloseable {
         Optional<UsageMonitor> usage = config.usage()
                 .map(wanted -> opened(
                         "pods' use of devices",
-                        UsageMonitor.of(wanted, paths, shares, stream::latest, metrics.podUsage())));
+                        UsageMonitor.of(
+                                wanted,
+                                paths,
+                                shares,
+                                stream::latest,
+                                metrics.podUsage().andThen(metrics.shareUse()))));
         if (config.pageAddress().isPresent()) {
             var traffic = opened(
-                    "traffic",
-                    new TrafficSampler(
-                            new SysfsCounters(paths.sys()), () -> inService(stream, monitor), Clock.systemUTC()));
+                    "traffic", new TrafficSampler(() -> counters.of(inService(stream, monitor)), Clock.systemUTC()));
             var page = new PageReader(
                     new PageReader.Identity(
                             config.interfaces().nodeName(),
@@ -227,11 +242,13 @@ final class Agent implements AutoCloseable {
     }
 
     /** None while the driver's mode is switched: whoever has a device's files open holds that up. */
-    private static List<RdmaDevice> inService(DeviceStream stream, HealthMonitor monitor) {
+    private static List<TrafficDevice> inService(DeviceStream stream, HealthMonitor monitor) {
         return monitor.status().suspended().isPresent()
                 ? List.of()
                 : stream.latest().devices().stream()
                         .map(AdvertisedDevices.Entry::device)
+                        .map(device -> new TrafficDevice(
+                                device.name(), device.driver(), device.netdev().map(Netdev::name)))
                         .toList();
     }
 

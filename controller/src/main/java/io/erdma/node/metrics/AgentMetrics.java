@@ -2,12 +2,16 @@ package io.erdma.node.metrics;
 
 import io.erdma.device.AdvertisedDevices;
 import io.erdma.device.AdvertisementListener;
+import io.erdma.device.Netdev;
 import io.erdma.node.driver.DriverStatus;
 import io.erdma.node.driver.ModeInForce;
 import io.erdma.node.net.KeeperStatus;
-import io.erdma.node.net.Note;
 import io.erdma.plugin.PluginObserver;
+import io.erdma.plugin.SessionStatus;
 import io.erdma.pods.UsageSnapshot;
+import io.erdma.pods.UsageSnapshot.ShareHold;
+import io.erdma.traffic.PromptTraffic;
+import io.erdma.traffic.TrafficDevice;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
@@ -19,8 +23,12 @@ import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -40,6 +48,7 @@ public final class AgentMetrics implements PluginObserver, AdvertisementListener
     private final MultiGauge perDevice = MultiGauge.builder("erdma.device.healthy")
             .description("1 while the device can carry traffic, else 0")
             .register(registry);
+    private volatile List<TrafficDevice> carriers = List.of();
     private final Timer granted = allocations("granted");
     private final Timer refused = allocations("refused");
     private final Timer eventToKubelet = Timer.builder("erdma.event.to.kubelet")
@@ -76,8 +85,8 @@ public final class AgentMetrics implements PluginObserver, AdvertisementListener
     }
 
     private Timer allocations(String outcome) {
-        return Timer.builder("erdma.allocations")
-                .description("Allocate calls of the kubelet, by outcome")
+        return Timer.builder("erdma.allocate.duration")
+                .description("How long the kubelet's Allocate calls took, by outcome")
                 .tag("outcome", outcome)
                 .serviceLevelObjectives(buckets(1, 2, 5, 10, 50, 100, 1_000))
                 .register(registry);
@@ -100,6 +109,18 @@ public final class AgentMetrics implements PluginObserver, AdvertisementListener
                 .description("Time since the last completed health check")
                 .baseUnit("seconds")
                 .register(registry);
+    }
+
+    /** @param session how the agent stands with the kubelet */
+    public void watchSession(Supplier<SessionStatus> session) {
+        Gauge.builder("erdma.kubelet.registered", () -> session.get().registered() ? 1 : 0)
+                .description("1 while the kubelet that is there now has accepted the agent's registration")
+                .register(registry);
+    }
+
+    /** @param traffic is asked at each scrape, for the devices that are offered then */
+    public void watchTraffic(PromptTraffic traffic) {
+        registry.getPrometheusRegistry().register(new TrafficCollector(() -> traffic.of(carriers)));
     }
 
     /** @param driver as the keeper last saw it; nothing is shown before its first look */
@@ -138,17 +159,32 @@ public final class AgentMetrics implements PluginObserver, AdvertisementListener
                         () -> status.get().plan().changes().size())
                 .description("Changes of links, addresses and routes that the last look at them led to")
                 .register(registry);
-        Gauge.builder(
-                        "erdma.interface.warnings",
-                        () -> status.get().notes().stream()
-                                .filter(note -> note.severity() == Note.Severity.WARNING)
-                                .count())
-                .description("Interfaces' states that somebody has to look at; the log tells which")
+        Gauge.builder("erdma.interface.error", () -> status.get().lastError().isPresent() ? 1 : 0)
+                .description("1 while something of the interfaces can't be read or changed; the agent's log says what")
                 .register(registry);
+        registry.getPrometheusRegistry().register(new InterfaceWarnings(status));
         FunctionCounter.builder(
                         "erdma.interface.repairs", status, now -> now.get().repairs())
                 .description("How often something was set right that somebody else had undone")
                 .register(registry);
+    }
+
+    /** Takes who uses the devices, and shows how many shares pods hold; by device, so that it is for all to see. */
+    public Consumer<UsageSnapshot> shareUse() {
+        MultiGauge used = MultiGauge.builder("erdma.shares.used")
+                .description("Shares of the device that the kubelet gave to containers")
+                .register(registry);
+        return usage -> used.register(
+                usage.sharesKnown() ? sharesUsed(usage.shares(), carriers) : List.<MultiGauge.Row<?>>of(), true);
+    }
+
+    private static List<MultiGauge.Row<?>> sharesUsed(List<ShareHold> holds, List<TrafficDevice> offered) {
+        Map<String, Integer> used = new TreeMap<>();
+        offered.forEach(device -> used.put(device.name(), 0));
+        holds.forEach(hold -> used.merge(hold.device(), hold.shares(), Integer::sum));
+        List<MultiGauge.Row<?>> rows = new ArrayList<>();
+        used.forEach((device, shares) -> rows.add(MultiGauge.Row.of(Tags.of("device", device), shares)));
+        return rows;
     }
 
     /** Takes who uses the devices, and shows it by pod. */
@@ -179,6 +215,11 @@ public final class AgentMetrics implements PluginObserver, AdvertisementListener
                 .count();
         healthy.set(ok);
         unhealthy.set(devices.devices().size() - ok);
+        carriers = devices.devices().stream()
+                .map(AdvertisedDevices.Entry::device)
+                .map(device -> new TrafficDevice(
+                        device.name(), device.driver(), device.netdev().map(Netdev::name)))
+                .toList();
         perDevice.register(
                 devices.devices().stream()
                         .map(entry -> MultiGauge.Row.of(
