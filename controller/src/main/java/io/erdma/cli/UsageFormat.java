@@ -21,16 +21,7 @@ final class UsageFormat {
 
     static String text(UsageSnapshot snapshot) {
         StringBuilder text = new StringBuilder(1024);
-        List<List<String>> devices = new ArrayList<>();
-        devices.add(List.of("DEVICE", "QUEUE PAIRS", "OWNER UNKNOWN", "CONTEXTS"));
-        for (DeviceUse use : snapshot.devices()) {
-            devices.add(List.of(
-                    use.device(),
-                    Integer.toString(use.queuePairs()),
-                    Integer.toString(use.orphans()),
-                    number(use.contexts())));
-        }
-        table(text, devices);
+        devices(text, snapshot);
         if (!snapshot.processes().isEmpty()) {
             List<List<String>> processes = new ArrayList<>();
             processes.add(List.of("DEVICE", "QUEUE PAIRS", "CONTEXTS", "PID", "PROGRAM", "WHOSE"));
@@ -57,6 +48,23 @@ final class UsageFormat {
             table(text.append('\n'), shares);
         }
         return text.toString();
+    }
+
+    private static void devices(StringBuilder text, UsageSnapshot snapshot) {
+        if (snapshot.devices().isEmpty()) {
+            text.append("There is no device of which the kernel tells who uses it.\n");
+            return;
+        }
+        List<List<String>> devices = new ArrayList<>();
+        devices.add(List.of("DEVICE", "QUEUE PAIRS", "OWNER UNKNOWN", "CONTEXTS"));
+        for (DeviceUse use : snapshot.devices()) {
+            devices.add(List.of(
+                    use.device(),
+                    Integer.toString(use.queuePairs()),
+                    Integer.toString(use.orphans()),
+                    number(use.contexts())));
+        }
+        table(text, devices);
     }
 
     private static String number(OptionalInt value) {
