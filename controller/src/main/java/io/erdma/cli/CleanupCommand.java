@@ -15,6 +15,7 @@ import java.util.concurrent.Callable;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** {@code erdma cleanup}. */
@@ -46,12 +47,8 @@ final class CleanupCommand implements Callable<Integer> {
     private int removed;
     private int left;
 
-    @Option(
-            names = "--kubelet-root-dir",
-            paramLabel = "DIR",
-            defaultValue = "/var/lib/kubelet",
-            description = "The kubelet's root directory. Default: ${DEFAULT-VALUE}.")
-    private Path kubeletRoot;
+    @Mixin
+    private KubeletOptions kubelet;
 
     @Option(
             names = "--cdi-dir",
@@ -59,13 +56,6 @@ final class CleanupCommand implements Callable<Integer> {
             defaultValue = "/var/run/cdi",
             description = "Where the CDI specification was written. Default: ${DEFAULT-VALUE}.")
     private Path cdiDirectory;
-
-    @Option(
-            names = "--resource-name",
-            paramLabel = "DOMAIN/NAME",
-            defaultValue = "aliyun/erdma",
-            description = "Extended resource that pods asked for. Default: ${DEFAULT-VALUE}.")
-    private String resource;
 
     @SuppressWarnings("UnusedVariable") // picocli acts on it
     @Option(
@@ -86,7 +76,7 @@ final class CleanupCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        Leftovers files = new Leftovers(kubeletRoot, cdiDirectory);
+        Leftovers files = new Leftovers(kubelet.rootDirectory(), cdiDirectory);
         attempt("sockets", () -> FileCleanup.remove("socket", files.staleSockets()));
         Optional<String> agent = runningAgent(files);
         List<Leftover> all = new ArrayList<>(List.of(new SpecCleanup(files)));
@@ -152,10 +142,10 @@ final class CleanupCommand implements Callable<Integer> {
     /** Why traffic of pods may depend on our routes; absent when none does. */
     private Optional<String> inUse() {
         try (UnixTransport transport = UnixTransport.open()) {
-            return switch (new PodShares(transport, kubeletRoot, resource, PATIENCE).list()) {
+            return switch (new PodShares(transport, kubelet.rootDirectory(), kubelet.resourceName(), PATIENCE).list()) {
                 case PodShares.Answer.Known known when known.holders().isEmpty() -> Optional.empty();
                 case PodShares.Answer.Known known ->
-                    Optional.of("these pods hold shares of " + resource + ": " + names(known));
+                    Optional.of("these pods hold shares of " + kubelet.resourceName() + ": " + names(known));
                 case PodShares.Answer.Unreadable unreadable ->
                     Optional.of("whether pods hold shares cannot be told: " + unreadable.reason());
             };

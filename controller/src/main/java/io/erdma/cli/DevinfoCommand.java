@@ -14,7 +14,6 @@ import io.erdma.verbs.Verbs;
 import io.erdma.verbs.VerbsDevice;
 import io.erdma.verbs.VerbsUnavailableException;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -23,6 +22,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -105,18 +105,8 @@ final class DevinfoCommand implements Callable<Integer> {
             description = "Print this text.")
     private boolean help;
 
-    @Option(
-            names = "--verbs-library",
-            hidden = true,
-            defaultValue = Verbs.DEFAULT_LIBRARY,
-            description = "Name or path of libibverbs.")
-    private String verbsLibrary;
-
-    @Option(names = "--sysfs-root", hidden = true, defaultValue = "/sys", description = "Where sysfs is mounted.")
-    private Path sysfsRoot;
-
-    @Option(names = "--dev-root", hidden = true, defaultValue = "/dev", description = "Where device nodes are.")
-    private Path devRoot;
+    @Mixin
+    private NodeRoots roots;
 
     // libibverbs alone waits up to 5 s for a node that it may not open.
     @Option(
@@ -138,14 +128,14 @@ final class DevinfoCommand implements Callable<Integer> {
         Optional<Verbs> verbs = Optional.empty();
         List<VerbsDevice> listed = List.of();
         try {
-            verbs = Optional.of(Verbs.load(verbsLibrary));
+            verbs = Optional.of(Verbs.load(roots.verbsLibrary()));
             listed = verbs.get().devices();
         } catch (VerbsUnavailableException | NativeException e) {
             console.complain(e.getMessage());
         }
         List<VerbsDevice> wanted = listed.stream().filter(this::isWanted).toList();
-        NodePaths paths = new NodePaths(sysfsRoot, devRoot, Path.of("/etc"));
-        try (NodeSources sources = new LiveSources(verbsLibrary, paths)) {
+        NodePaths paths = roots.paths();
+        try (NodeSources sources = new LiveSources(roots.verbsLibrary(), paths)) {
             NodeExplainer explainer = new NodeExplainer(
                     sources,
                     paths,
@@ -153,7 +143,7 @@ final class DevinfoCommand implements Callable<Integer> {
                     snapshot -> HealthCheck.once(snapshot, sources, Clock.systemUTC(), PATIENCE));
             List<DeviceReading> readings = new ArrayList<>();
             if (verbs.isPresent() && (explains() || !list)) {
-                DevinfoReader reader = new DevinfoReader(verbs.get(), new SysfsTree(sysfsRoot));
+                DevinfoReader reader = new DevinfoReader(verbs.get(), new SysfsTree(paths.sys()));
                 for (VerbsDevice found : wanted) {
                     readings.add(Patience.within(
                                     Duration.ofSeconds(patience),

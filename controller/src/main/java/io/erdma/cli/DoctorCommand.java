@@ -9,9 +9,9 @@ import io.erdma.doctor.PortRange;
 import io.erdma.doctor.Report;
 import io.erdma.doctor.Side;
 import io.erdma.inventory.DeviceSelector;
+import io.erdma.inventory.NodePaths;
 import io.erdma.node.driver.DriverMode;
 import io.erdma.pods.ContainerName.PodName;
-import io.erdma.verbs.Verbs;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -24,6 +24,7 @@ import java.util.concurrent.Callable;
 import java.util.function.Function;
 import java.util.stream.Stream;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -107,19 +108,8 @@ final class DoctorCommand implements Callable<Integer> {
             description = "Where the agent of this machine answers; empty: don't ask it. Default: ${DEFAULT-VALUE}.")
     private String probeAddress;
 
-    @Option(
-            names = "--kubelet-root-dir",
-            paramLabel = "DIR",
-            defaultValue = "${env:ERDMA_KUBELET_ROOT_DIR:-/var/lib/kubelet}",
-            description = "The kubelet's root directory. Default: ${DEFAULT-VALUE}.")
-    private Path kubeletRoot;
-
-    @Option(
-            names = "--resource-name",
-            paramLabel = "DOMAIN/NAME",
-            defaultValue = "${env:ERDMA_RESOURCE_NAME:-aliyun/erdma}",
-            description = "The extended resource that pods ask for. Default: ${DEFAULT-VALUE}.")
-    private String resourceName;
+    @Mixin
+    private KubeletOptions kubelet;
 
     @Option(
             names = "--node-port-range",
@@ -135,28 +125,8 @@ final class DoctorCommand implements Callable<Integer> {
             description = "Print this text.")
     private boolean help;
 
-    @Option(
-            names = "--verbs-library",
-            hidden = true,
-            defaultValue = Verbs.DEFAULT_LIBRARY,
-            description = "Name or path of libibverbs.")
-    private String verbsLibrary;
-
-    @Option(names = "--sysfs-root", hidden = true, defaultValue = "/sys", description = "Where sysfs is mounted.")
-    private Path sysfsRoot;
-
-    @Option(names = "--dev-root", hidden = true, defaultValue = "/dev", description = "Where device nodes are.")
-    private Path devRoot;
-
-    @Option(names = "--proc-root", hidden = true, defaultValue = "/proc", description = "Where proc is mounted.")
-    private Path procRoot;
-
-    @Option(
-            names = "--pod-log-root",
-            hidden = true,
-            defaultValue = "/var/log",
-            description = "Where the directories of the pods' logs are.")
-    private Path podLogRoot;
+    @Mixin
+    private NodeRoots roots;
 
     /** @param environment of this process */
     DoctorCommand(Console console, Map<String, String> environment) {
@@ -166,15 +136,20 @@ final class DoctorCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
+        NodePaths machine = roots.paths();
         DoctorPaths paths = new DoctorPaths(
-                sysfsRoot, devRoot, Path.of("/etc"), procRoot, Path.of("/lib/modules"), kubeletRoot, podLogRoot);
-        Wanted wanted =
-                new Wanted(mode(), valid("--node-port-range", nodePortRange, PortRange::parse), resourceName, node);
+                machine.sys(),
+                machine.dev(),
+                machine.etc(),
+                roots.proc(),
+                Path.of("/lib/modules"),
+                kubelet.rootDirectory(),
+                roots.podLogs());
+        Wanted wanted = new Wanted(
+                mode(), valid("--node-port-range", nodePortRange, PortRange::parse), kubelet.resourceName(), node);
         AgentReader agent = valid("--probe-address", probeAddress, AgentReader::new);
-        List<DeviceSelector> selectors = deviceSelectors.stream()
-                .map(text -> valid("--device-selector", text, DeviceSelector::parse))
-                .toList();
-        DoctorSources sources = DoctorSources.live(verbsLibrary, paths, resourceName, environment);
+        List<DeviceSelector> selectors = SelectorOption.parse(spec, deviceSelectors);
+        DoctorSources sources = DoctorSources.live(roots.verbsLibrary(), paths, kubelet.resourceName(), environment);
         if (pod.isPresent() && (insidePod || bundle.isPresent())) {
             throw new ParameterException(
                     spec.commandLine(), "--pod looks at one pod of this node; leave out --inside-pod and --bundle");

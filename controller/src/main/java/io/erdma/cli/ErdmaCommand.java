@@ -3,6 +3,7 @@ package io.erdma.cli;
 import static java.util.Objects.requireNonNull;
 
 import io.erdma.node.BuildInfo;
+import io.erdma.node.Spelling;
 import io.erdma.node.driver.HostCommands;
 import io.erdma.node.driver.InstallerDirectories;
 import java.io.FileDescriptor;
@@ -15,9 +16,11 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.IVersionProvider;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.UnmatchedArgumentException;
 
 /** The root of the command line: what commands there are, and what their failures end with. */
 @Command(
@@ -27,9 +30,12 @@ import picocli.CommandLine.Spec;
         synopsisSubcommandLabel = "COMMAND",
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
-            " 0:done",
-            " 1:done, and something is wrong with the node",
-            "64:wrong usage",
+            " 0:done; all is well",
+            " 1:something is wrong with the node or the job, or is left to do; doctor: only warnings",
+            " 2:doctor: something is wrong; nccl-check: the log can't tell",
+            " 3:doctor: something that matters could not be looked at",
+            "64:wrong usage; agent: wrong settings",
+            "69:agent: the node does not let it start",
             "70:our own fault; set ERDMA_STACKTRACE=1 to see where"
         })
 final class ErdmaCommand implements Runnable {
@@ -101,9 +107,28 @@ final class ErdmaCommand implements Runnable {
 
     private static int wrongUsage(ParameterException e, Console console) {
         String command = e.getCommandLine().getCommandSpec().qualifiedName();
-        console.complain(command + ": " + e.getMessage().strip());
+        console.complain(command + ": " + e.getMessage().strip() + suggestion(e));
         console.complain("Run '" + command + " --help' for the options.");
         return ExitCode.USAGE;
+    }
+
+    /** For a word that none of the command's options or commands is. */
+    private static String suggestion(ParameterException e) {
+        if (!(e instanceof UnmatchedArgumentException unmatched)
+                || unmatched.getUnmatched().isEmpty()) {
+            return "";
+        }
+        CommandSpec command = e.getCommandLine().getCommandSpec();
+        String word = unmatched.getUnmatched().getFirst();
+        List<String> known = word.startsWith("-")
+                ? command.options().stream()
+                        .filter(option -> !option.hidden())
+                        .map(OptionSpec::longestName)
+                        .toList()
+                : List.copyOf(command.subcommands().keySet());
+        return Spelling.nearest(word.split("=", 2)[0], known)
+                .map(meant -> "; did you mean " + meant + "?")
+                .orElse("");
     }
 
     private static int failed(Exception e, Console console) {

@@ -27,10 +27,8 @@ import io.erdma.sysfs.SysfsTree;
 import io.erdma.traffic.CounterReader;
 import io.erdma.traffic.CounterReading;
 import io.erdma.traffic.TrafficDevice;
-import io.erdma.verbs.Verbs;
 import java.io.IOException;
 import java.math.BigDecimal;
-import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -40,6 +38,7 @@ import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -122,29 +121,8 @@ final class StatCommand implements Callable<Integer> {
             description = "Print this text.")
     private boolean help;
 
-    @Option(names = "--sysfs-root", hidden = true, defaultValue = "/sys", description = "Where sysfs is mounted.")
-    private Path sysfsRoot;
-
-    @Option(
-            names = "--kubelet-root-dir",
-            paramLabel = "DIRECTORY",
-            defaultValue = "/var/lib/kubelet",
-            description = "With --pods: the kubelet's root directory.")
-    private Path kubeletRoot;
-
-    @Option(
-            names = "--pod-log-root",
-            paramLabel = "DIRECTORY",
-            defaultValue = "/var/log",
-            description = "With --pods: what holds the host's pods and containers directories of logs.")
-    private Path podLogRoot;
-
-    @Option(
-            names = "--resource-name",
-            paramLabel = "NAME",
-            defaultValue = "aliyun/erdma",
-            description = "With --pods: the extended resource whose shares are meant.")
-    private String resourceName;
+    @Mixin
+    private KubeletOptions kubelet;
 
     @Option(
             names = "--probe-address",
@@ -154,8 +132,8 @@ final class StatCommand implements Callable<Integer> {
                     + " have.")
     private String probeAddress;
 
-    @Option(names = "--proc-root", hidden = true, defaultValue = "/proc", description = "Where procfs is mounted.")
-    private Path procRoot;
+    @Mixin
+    private NodeRoots roots;
 
     @Option(
             names = "--patience",
@@ -172,8 +150,8 @@ final class StatCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         List<DeviceSelector> selectors = SelectorOption.parse(spec, deviceSelectors);
         requireUsage();
-        NodePaths paths = new NodePaths(sysfsRoot, NodePaths.STANDARD.dev(), NodePaths.STANDARD.etc());
-        try (NodeSources sources = new UndisturbedSources(new LiveSources(Verbs.DEFAULT_LIBRARY, paths))) {
+        NodePaths paths = roots.paths();
+        try (NodeSources sources = new UndisturbedSources(new LiveSources(roots.verbsLibrary(), paths))) {
             DeviceInventory inventory = new DeviceInventory(sources, paths, selectors);
             InventorySnapshot snapshot = inventory.scan();
             List<TrafficDevice> wanted = wanted(snapshot);
@@ -199,7 +177,7 @@ final class StatCommand implements Callable<Integer> {
             printUsage(wanted);
             return true;
         }
-        CounterReader reader = new CounterReader(new SysfsCounters(sysfsRoot), System::nanoTime);
+        CounterReader reader = new CounterReader(new SysfsCounters(roots.paths().sys()), System::nanoTime);
         PatientCounters counters = new PatientCounters(reader, Duration.ofSeconds(patience));
         if (!live) {
             return printTotals(counters, wanted);
@@ -213,12 +191,12 @@ final class StatCommand implements Callable<Integer> {
     private void printUsage(List<TrafficDevice> wanted) throws IOException {
         Set<String> names = wanted.stream().map(TrafficDevice::name).collect(Collectors.toSet());
         try (UnixTransport transport = UnixTransport.open()) {
-            PodShares shares = new PodShares(transport, kubeletRoot, resourceName);
+            PodShares shares = new PodShares(transport, kubelet.rootDirectory(), kubelet.resourceName());
             UsageReader usage = new UsageReader(
                     NetlinkObjects::list,
-                    new ProcTree(procRoot),
-                    new SysfsTree(sysfsRoot),
-                    new PodLogs(podLogRoot),
+                    new ProcTree(roots.proc()),
+                    new SysfsTree(roots.paths().sys()),
+                    new PodLogs(roots.podLogs()),
                     shares::list);
             UsageSnapshot snapshot = UsageRules.once(
                     usage.read(names::contains, false), Clock.systemUTC().instant());

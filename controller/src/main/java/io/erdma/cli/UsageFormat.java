@@ -23,19 +23,7 @@ final class UsageFormat {
     /** @param budgets how many queue pairs each device may have, where known */
     static String text(UsageSnapshot snapshot, Map<String, Integer> budgets) {
         StringBuilder text = new StringBuilder(1024);
-        List<List<String>> devices = new ArrayList<>();
-        devices.add(List.of("DEVICE", "QUEUE PAIRS", "OF AT MOST", "OWNER UNKNOWN", "CONTEXTS"));
-        for (DeviceUse use : snapshot.devices()) {
-            devices.add(List.of(
-                    use.device(),
-                    Integer.toString(use.queuePairs()),
-                    Optional.ofNullable(budgets.get(use.device()))
-                            .map(budget -> Integer.toString(budget))
-                            .orElse(TrafficText.UNKNOWN),
-                    Integer.toString(use.orphans()),
-                    number(use.contexts())));
-        }
-        table(text, devices);
+        devices(text, snapshot, budgets);
         if (!snapshot.processes().isEmpty()) {
             List<List<String>> processes = new ArrayList<>();
             processes.add(List.of("DEVICE", "QUEUE PAIRS", "CONTEXTS", "PID", "PROGRAM", "WHOSE"));
@@ -62,6 +50,26 @@ final class UsageFormat {
             table(text.append('\n'), shares);
         }
         return text.toString();
+    }
+
+    private static void devices(StringBuilder text, UsageSnapshot snapshot, Map<String, Integer> budgets) {
+        if (snapshot.devices().isEmpty()) {
+            text.append("There is no device of which the kernel tells who uses it.\n");
+            return;
+        }
+        List<List<String>> devices = new ArrayList<>();
+        devices.add(List.of("DEVICE", "QUEUE PAIRS", "OF AT MOST", "OWNER UNKNOWN", "CONTEXTS"));
+        for (DeviceUse use : snapshot.devices()) {
+            devices.add(List.of(
+                    use.device(),
+                    Integer.toString(use.queuePairs()),
+                    Optional.ofNullable(budgets.get(use.device()))
+                            .map(budget -> Integer.toString(budget))
+                            .orElse(TrafficText.UNKNOWN),
+                    Integer.toString(use.orphans()),
+                    number(use.contexts())));
+        }
+        table(text, devices);
     }
 
     private static String number(OptionalInt value) {

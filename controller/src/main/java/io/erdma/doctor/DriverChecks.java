@@ -52,9 +52,19 @@ final class DriverChecks {
         return others.isPresent()
                 ? Finding.skipped(others.get())
                 : Finding.fail(
-                        "this machine has no " + FUNCTION,
-                        "use an instance type with eRDMA, and attach an ERI to the instance: a network interface in traffic"
-                                + " mode HighPerformance. 'kubectl get erdmadevices' shows what the controller attached.");
+                                "this machine has no " + FUNCTION,
+                                "use an instance type with eRDMA, and attach an ERI to the instance: a network interface in"
+                                        + " traffic mode HighPerformance. 'kubectl get erdmadevices' shows what the controller"
+                                        + " attached.")
+                        .because(unneededDriver(facts));
+    }
+
+    /** The driver's own line is left out where there is nothing to drive. */
+    private static List<String> unneededDriver(Facts facts) {
+        return facts.kernel().content().stream()
+                .filter(kernel -> kernel.module().isEmpty())
+                .map(kernel -> "the module erdma is not loaded on kernel " + kernel.release())
+                .toList();
     }
 
     /** Where the selectors choose devices of other drivers, eRDMA need not be there. */

@@ -62,6 +62,9 @@ final class KubeletChecks {
         if (facts.agent() instanceof AgentAnswer.NotAsked(String why)) {
             return List.of(Finding.skipped(why));
         }
+        if (facts.agent() instanceof AgentAnswer.Silent) {
+            return List.of(Finding.skipped("no agent answers here that could tell them"));
+        }
         return List.of(
                 switch (facts.plans()) {
                     case Fact.Unknown<List<Plan>>(String why) -> Finding.notSeenAndNotNeeded(why);

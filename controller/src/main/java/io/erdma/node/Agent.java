@@ -3,7 +3,6 @@ package io.erdma.node;
 import io.erdma.device.AdvertisedDevices;
 import io.erdma.device.AdvertisementListener;
 import io.erdma.device.Netdev;
-import io.erdma.device.RdmaDevice;
 import io.erdma.health.HealthMonitor;
 import io.erdma.inventory.DeviceInventory;
 import io.erdma.inventory.LiveSources;
@@ -154,10 +153,7 @@ final class Agent implements AutoCloseable {
                 "counters",
                 new PromptTraffic(
                         new CounterReader(new SysfsCounters(paths.sys()), System::nanoTime), COUNTERS_WITHIN));
-        metrics.watchTraffic(() -> counters.of(inService(stream, monitor).stream()
-                .map(device -> new TrafficDevice(
-                        device.name(), device.driver(), device.netdev().map(Netdev::name)))
-                .toList()));
+        metrics.watchTraffic(() -> counters.of(inService(stream, monitor)));
         metrics.watchDriver(driver::status);
         metrics.watchInterfaces(network::status);
         metrics.watchReports(reporter::status);
@@ -202,9 +198,7 @@ final class Agent implements AutoCloseable {
                                         .andThen(news))));
         if (config.pageAddress().isPresent()) {
             var traffic = opened(
-                    "traffic",
-                    new TrafficSampler(
-                            new SysfsCounters(paths.sys()), () -> inService(stream, monitor), Clock.systemUTC()));
+                    "traffic", new TrafficSampler(() -> counters.of(inService(stream, monitor)), Clock.systemUTC()));
             var page = new PageReader(
                     new PageReader.Identity(
                             config.interfaces().nodeName(),
@@ -278,11 +272,13 @@ final class Agent implements AutoCloseable {
     }
 
     /** None while the driver's mode is switched: whoever has a device's files open holds that up. */
-    private static List<RdmaDevice> inService(DeviceStream stream, HealthMonitor monitor) {
+    private static List<TrafficDevice> inService(DeviceStream stream, HealthMonitor monitor) {
         return monitor.status().suspended().isPresent()
                 ? List.of()
                 : stream.latest().devices().stream()
                         .map(AdvertisedDevices.Entry::device)
+                        .map(device -> new TrafficDevice(
+                                device.name(), device.driver(), device.netdev().map(Netdev::name)))
                         .toList();
     }
 

@@ -501,34 +501,9 @@ public final class AgentConfigReader {
     }
 
     private static String unknown(String name, Collection<String> known, String prefix) {
-        return known.stream()
-                .min(Comparator.comparingInt((String candidate) -> distance(name, candidate))
-                        .thenComparing(candidate -> candidate))
-                .filter(candidate -> distance(name, candidate) <= Math.max(2, candidate.length() / 5))
+        return Spelling.nearest(name, known)
                 .map(candidate -> "unknown setting; did you mean " + prefix + candidate + "?")
                 .orElse("unknown setting; erdma agent --help lists them");
-    }
-
-    /** Number of single-character edits between two names, without regard to case. */
-    private static int distance(String one, String other) {
-        // A name that long is none of ours; the work stays bounded.
-        if (one.length() > 100) {
-            return Integer.MAX_VALUE;
-        }
-        int[] previous = new int[other.length() + 1];
-        for (int j = 0; j <= other.length(); j++) {
-            previous[j] = j;
-        }
-        for (int i = 1; i <= one.length(); i++) {
-            int[] current = new int[other.length() + 1];
-            current[0] = i;
-            for (int j = 1; j <= other.length(); j++) {
-                boolean same = Character.toLowerCase(one.charAt(i - 1)) == Character.toLowerCase(other.charAt(j - 1));
-                current[j] = Math.min(Math.min(current[j - 1], previous[j]) + 1, previous[j - 1] + (same ? 0 : 1));
-            }
-            previous = current;
-        }
-        return previous[other.length()];
     }
 
     /** A problem is one line on a terminal, whatever it quotes. */

@@ -60,7 +60,9 @@ public final class AgentMain {
             print(
                     out,
                     "Usage: erdma agent [SETTING…]\n\nOffers this node's eRDMA devices to the kubelet.\n\n"
-                            + Settings.help());
+                            + Settings.help()
+                            + "Exit codes: 0 stopped by SIGTERM or SIGINT, 1 could not stop in time, 64 wrong settings, 69"
+                            + " the node does not\nlet it start, 70 a fault of its own.\n");
             return STOPPED;
         }
         AgentConfig config;

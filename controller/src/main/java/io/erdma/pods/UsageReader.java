@@ -60,7 +60,8 @@ public final class UsageReader {
      * Never fails: what could not be found out is among the problems.
      *
      * @param wanted which devices, by name
-     * @param allOfPods whether to look at every process of the machine, as judging pods that use nothing needs
+     * @param allOfPods whether to look at every process of the machine, as judging pods that use nothing needs; not done
+     *     while no pod holds a share
      */
     public UsageFacts read(Predicate<String> wanted, boolean allOfPods) {
         List<String> problems = new ArrayList<>();
@@ -76,8 +77,13 @@ public final class UsageReader {
         }
         Map<Long, SeenProcess> found = new HashMap<>();
         devices.replaceAll(device -> ofProcesses(device, found));
+        PodShares.Answer granted = shares.get();
+        if (granted instanceof PodShares.Answer.Unreadable(var reason)) {
+            problems.add(SHARES_UNKNOWN + reason);
+        }
+        boolean judged = allOfPods && !UsageRules.holders(granted).isEmpty();
         boolean ask = !devices.stream().allMatch(DeviceObjects::ownersTold);
-        List<Long> all = seesAll && (allOfPods || ask) ? processes.pids() : List.of();
+        List<Long> all = seesAll && (judged || ask) ? processes.pids() : List.of();
         Map<Long, Set<String>> open = seesAll && ask ? openDevices(all) : Map.of();
         for (long pid : all) {
             Optional<ContainerId> container = processes.container(pid);
@@ -87,10 +93,6 @@ public final class UsageReader {
         }
         PodNames names = logs.read();
         names.problem().filter(_ -> seesAll).ifPresent(problems::add);
-        PodShares.Answer granted = shares.get();
-        if (granted instanceof PodShares.Answer.Unreadable(var reason)) {
-            problems.add(SHARES_UNKNOWN + reason);
-        }
         return new UsageFacts(devices, found, open, names, granted, seesAll && allOfPods, problems);
     }
 

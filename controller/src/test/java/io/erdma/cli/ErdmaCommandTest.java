@@ -9,6 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class ErdmaCommandTest {
@@ -61,6 +62,35 @@ class ErdmaCommandTest {
     @Test
     void namesEveryCommand() {
         assertThat(Run.erdma("--help").out()).contains("agent", "devinfo", "nccl-check", "cleanup", "version");
+    }
+
+    @Test
+    void namesEveryExitCodeOfEveryCommand() {
+        String help = Run.erdma("--help").out();
+        for (int code : List.of(0, 1, 2, 3, 64, 69, 70)) {
+            assertThat(help).containsPattern("(?m)^ *" + code + "  +[a-z]");
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            --helth                     | --help
+            doctor --helth              | --help
+            doctor --verbsoe            | --verbose
+            stat --jsn                  | --json
+            devinfo --device-selectr=x  | --device-selector
+            docter                      | doctor
+            """)
+    void suggestsWhatAMistypedWordMayMean(String words, String meant) {
+        Run run = Run.erdma(words.split(" "));
+        assertThat(run.exitCode()).isEqualTo(64);
+        assertThat(run.err()).contains("did you mean " + meant + "?");
+    }
+
+    @Test
+    void suggestsNothingForAWordThatIsNearNone() {
+        assertThat(Run.erdma("doctor", "--frobnicate").err()).doesNotContain("did you mean");
+        assertThat(Run.erdma("frobnicate").err()).doesNotContain("did you mean");
     }
 
     @Test

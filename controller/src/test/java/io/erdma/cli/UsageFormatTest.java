@@ -45,6 +45,13 @@ class UsageFormatTest {
             List.of("something is not known"));
 
     @Test
+    void saysInASentenceThatThereIsNoDevice() {
+        assertThat(UsageFormat.text(
+                        new UsageSnapshot(Instant.EPOCH, List.of(), List.of(), List.of(), List.of(), List.of())))
+                .isEqualTo("There is no device of which the kernel tells who uses it.\n");
+    }
+
+    @Test
     void linesUpWhoUsesWhat() {
         assertThat(UsageFormat.text(SNAPSHOT, Map.of("erdma_0", 1024))).isEqualTo("""
                 DEVICE   QUEUE PAIRS  OF AT MOST  OWNER UNKNOWN  CONTEXTS

@@ -63,9 +63,7 @@ class AgentIT {
                 .eni("00:16:3e:00:00:01", "10.9.0.2", "10.9.0.253")
                 .eni("00:16:3e:0a:00:01", "10.9.1.3", "10.9.1.253")
                 .eni("00:16:3e:0a:00:02", "10.9.2.3", "10.9.2.253"));
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            port = socket.getLocalPort();
-        }
+        port = freePort();
     }
 
     @AfterEach
@@ -104,6 +102,12 @@ class AgentIT {
         return closing(AgentProcess.start(directory, verbs.environment(), settings(more)));
     }
 
+    private static int freePort() throws IOException {
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            return socket.getLocalPort();
+        }
+    }
+
     private FakeKubelet kubelet() throws IOException {
         return closing(FakeKubelet.start(root));
     }
@@ -116,6 +120,48 @@ class AgentIT {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return false;
+        }
+    }
+
+    @Test
+    void tellsPeopleOnAPageHowTheNodeStandsAndOfPodsOnlyThere() throws Exception {
+        FakeKubelet kubelet = kubelet();
+        int page = freePort();
+        AgentProcess agent = agent("--page-address=127.0.0.1:" + page, "--node-name=node-a");
+        kubelet.awaitAllocatable("aliyun/erdma", 200, SOON);
+
+        await().atMost(SOON)
+                .untilAsserted(() -> assertThat(AgentProcess.get(page, "/").body())
+                        .contains("<title>The device is healthy – node-a</title>")
+                        .contains("<bdi>erdma_0</bdi>")
+                        .contains("<dt>Registered</dt><dd><bdi>yes</bdi>")
+                        .contains("rx (download)")
+                        .contains("registered"));
+        erdma0.portDown();
+        await().atMost(SOON)
+                .untilAsserted(() -> assertThat(AgentProcess.get(page, "/").body())
+                        .contains("<title>The device is unhealthy – node-a</title>")
+                        .contains("port 1 is DOWN"));
+
+        assertThat(AgentProcess.get(page, "/metrics").body())
+                .contains("erdma_shares 200.0")
+                .contains("erdma_pod_series_left_out");
+        assertThat(AgentProcess.get(port, "/metrics").body())
+                .contains("erdma_shares 200.0")
+                .doesNotContain("erdma_pod_");
+        assertThat(agent.terminate(STOP)).as(agent.log()).isZero();
+    }
+
+    @Test
+    void worksWithoutThePageWhosePortSomebodyElseHas() throws Exception {
+        FakeKubelet kubelet = kubelet();
+        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            AgentProcess agent = agent("--page-address=127.0.0.1:" + taken.getLocalPort());
+            kubelet.awaitAllocatable("aliyun/erdma", 200, SOON);
+
+            assertThat(agent.log())
+                    .contains("there is no page of this node: cannot listen on 127.0.0.1:" + taken.getLocalPort())
+                    .contains("--page-address");
         }
     }
 

@@ -109,6 +109,20 @@ class UsageMonitorTest {
                 published::add);
     }
 
+    @Test
+    void looksAtNoProcessOfPodsWhileNobodyHoldsAShare() {
+        UsageReader reader = new UsageReader(
+                wanted -> objects.of(wanted),
+                new ProcTree(proc.root()),
+                new SysfsTree(directory),
+                new PodLogs(directory.resolve("log")),
+                () -> shares);
+        assertThat(reader.read(_ -> true, true).processes()).containsOnlyKeys(50L, 51L, 52L);
+
+        shares = new Answer.Known(List.of());
+        assertThat(reader.read(_ -> true, true).processes()).isEmpty();
+    }
+
     private void nameContainer(ContainerId id, String container) throws IOException {
         Path links = Files.createDirectories(directory.resolve("log/containers"));
         Files.createSymbolicLink(

@@ -221,10 +221,11 @@ public final class PageHtml {
     }
 
     private Optional<Integer> held(Device device) {
-        return known().map(snapshot -> snapshot.shares().stream()
-                .filter(hold -> hold.device().equals(device.name()))
-                .mapToInt(UsageSnapshot.ShareHold::shares)
-                .sum());
+        return known().filter(UsageSnapshot::sharesKnown)
+                .map(snapshot -> snapshot.shares().stream()
+                        .filter(hold -> hold.device().equals(device.name()))
+                        .mapToInt(UsageSnapshot.ShareHold::shares)
+                        .sum());
     }
 
     private String queuePairs(Device device) {
@@ -394,7 +395,10 @@ public final class PageHtml {
         }
         List<UseRow> rows = UseRow.of(snapshot);
         if (rows.isEmpty()) {
-            html.raw("<p class=\"note\">No pod holds a share, and nobody has a device open.</p>\n</div>\n");
+            html.raw(
+                    snapshot.sharesKnown()
+                            ? "<p class=\"note\">No pod holds a share, and nobody has a device open.</p>\n</div>\n"
+                            : "<p class=\"note\">Nobody has a device open.</p>\n</div>\n");
             return;
         }
         // The roles stay when a narrow screen shows rows as blocks, which takes the elements' own away.

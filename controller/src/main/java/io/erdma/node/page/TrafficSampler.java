@@ -2,27 +2,19 @@ package io.erdma.node.page;
 
 import static java.util.Objects.requireNonNull;
 
-import io.erdma.device.Netdev;
-import io.erdma.device.RdmaDevice;
 import io.erdma.log.Log;
-import io.erdma.sysfs.SysfsCounters;
-import io.erdma.traffic.CounterReader;
-import io.erdma.traffic.TrafficCounters;
-import io.erdma.traffic.TrafficDevice;
 import io.erdma.traffic.TrafficHistory;
 import io.erdma.traffic.TrafficTotals;
 import java.time.Clock;
 import java.time.Duration;
-import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /**
- * Reads the devices' counters every ten seconds and remembers ten minutes. A thread of its own, {@code erdma-traffic},
- * since a driver that hangs holds up whoever reads its counters; it ends with the program then.
+ * Takes the devices' traffic every ten seconds and remembers ten minutes. Its thread is {@code erdma-traffic}, which alone
+ * touches what is not volatile or final.
  */
 public final class TrafficSampler implements AutoCloseable {
     static final Duration PERIOD = Duration.ofSeconds(10);
@@ -31,8 +23,7 @@ public final class TrafficSampler implements AutoCloseable {
     private static final Log LOG = Log.of(TrafficSampler.class);
     private static final Duration LONGEST_CLOSE = Duration.ofSeconds(1);
 
-    private final SysfsCounters sysfs;
-    private final Supplier<List<RdmaDevice>> devices;
+    private final Supplier<? extends Map<String, TrafficTotals>> traffic;
     private final Clock clock;
     private final TrafficHistory history = new TrafficHistory((int) REMEMBERED.dividedBy(PERIOD));
     private final CountDownLatch stop = new CountDownLatch(1);
@@ -42,10 +33,9 @@ public final class TrafficSampler implements AutoCloseable {
 
     private volatile Map<String, TrafficHistory.Series> series = Map.of();
 
-    /** @param devices those to read now; none while they are to be left alone */
-    public TrafficSampler(SysfsCounters sysfs, Supplier<List<RdmaDevice>> devices, Clock clock) {
-        this.sysfs = requireNonNull(sysfs, "sysfs is null");
-        this.devices = requireNonNull(devices, "devices is null");
+    /** @param traffic by device, as it is now; without those that are gone, or to be left alone */
+    public TrafficSampler(Supplier<? extends Map<String, TrafficTotals>> traffic, Clock clock) {
+        this.traffic = requireNonNull(traffic, "traffic is null");
         this.clock = requireNonNull(clock, "clock is null");
     }
 
@@ -69,7 +59,7 @@ public final class TrafficSampler implements AutoCloseable {
     }
 
     /** A fault of ours is told once until it is over. */
-    private void sampleOrTell() {
+    void sampleOrTell() {
         try {
             sample();
             failing = false;
@@ -83,15 +73,7 @@ public final class TrafficSampler implements AutoCloseable {
 
     /** One reading of all devices. */
     void sample() {
-        // A new one each time, so that nothing is remembered of devices that have gone.
-        CounterReader reader = new CounterReader(sysfs, System::nanoTime);
-        Map<String, TrafficTotals> totals = new HashMap<>();
-        for (RdmaDevice device : devices.get()) {
-            reader.read(new TrafficDevice(
-                            device.name(), device.driver(), device.netdev().map(Netdev::name)))
-                    .ifPresent(reading -> totals.put(device.name(), TrafficCounters.of(reading)));
-        }
-        history.add(clock.instant(), totals);
+        history.add(clock.instant(), traffic.get());
         series = history.series();
     }
 
