@@ -18,7 +18,7 @@ ARG JAVA_MODULES=java.base,java.logging,java.management,java.naming,java.net.htt
 # Unpacked classes would take 20 MB more; those the agent needs are in its start-up cache.
 RUN "$JAVA_HOME/bin/jlink" --add-modules "$JAVA_MODULES" --output /layer/opt/erdma/jre \
         --release-info "$JAVA_HOME/release" \
-        --compress zip-6 --no-header-files --no-man-pages --strip-java-debug-attributes \
+        --compress zip-6 --no-header-files --no-man-pages \
  && rm -rf /layer/opt/erdma/jre/bin/keytool /layer/opt/erdma/jre/bin/jrunscript
 ARG SOURCE_DATE_EPOCH=0
 RUN find /layer -exec touch --no-dereference --date="@$SOURCE_DATE_EPOCH" {} +

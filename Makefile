@@ -49,7 +49,7 @@ e2e-short: image ## the same with the scenarios and the restarts that CI runs
 demo: ## tell the story of the agent's main job in the lab
 	@e2e/demo.sh
 
-bench: build ## measure latencies and memory on this machine; writes docs/bench.md
+bench: image ## measure latencies and memory on this machine; writes docs/bench.md
 	@e2e/bench.sh
 
 soak: build ## 1,000 kubelet restarts and 10,000 discovery cycles

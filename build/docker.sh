@@ -23,11 +23,16 @@ ours() {
     [ "$(tr '\0' ' ' <"/proc/$1/cmdline" 2>/dev/null | grep -o "pidfile=$PWD/$state/pid")" = "pidfile=$PWD/$state/pid" ]
 }
 
+mounts() {
+    awk '{ print $2 }' /proc/self/mounts | sort
+}
+
 start() {
     ! answers || return 0
     command -v dockerd >/dev/null || fail "there is no Docker engine; install the package docker.io (make install)"
     [ "$(id -u)" -eq 0 ] || fail "no Docker engine answers, and only root can start one: start it, or run this as root"
     mkdir -p "$state"
+    mounts >"$state/mounts"
     setsid dockerd --iptables=false --ip6tables=false --bridge=none --pidfile="$PWD/$state/pid" \
         >"$state/log" 2>&1 </dev/null 9>&- &
     local engine=$! tries
@@ -40,13 +45,24 @@ start() {
     fail "the engine did not start; its log is $state/log"
 }
 
+# An engine leaves the mount of its own directory and that of the host's network namespace.
+unmount_what_is_left() {
+    local left
+    mounts | comm -13 "$state/mounts" - | grep -E '^(/run/docker|/var/lib/docker)(/|$)' | sort -r | while read -r left; do
+        umount "$left"
+    done || true
+}
+
 stop() {
     local engine tries
     engine=$(cat "$state/pid" 2>/dev/null) || return 0
     ours "$engine" || { rm -f "$state/pid"; return 0; }
     kill "$engine"
     for ((tries = 0; tries < 150; tries++)); do
-        kill -0 "$engine" 2>/dev/null || return 0
+        if ! kill -0 "$engine" 2>/dev/null; then
+            unmount_what_is_left
+            return 0
+        fi
         sleep 0.2
     done
     fail "the engine (process $engine) does not end"

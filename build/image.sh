@@ -1,10 +1,12 @@
 #!/bin/bash
 # Builds the image from what `mvn package` left, prints what each of its layers takes, and saves it as
 # target/image/erdma-controller.tar.
-#   build/image.sh [--fresh]
+#   build/image.sh [--fresh|--again]
 #   REPOSITORY             name of the image without tag (default: erdma-controller); the tag is the project's version
 #   JDK_BASE, DEBIAN_BASE  base images; by default they are made here of this machine's JDK and of Debian's packages
-# With --fresh nothing of an earlier build is used again, so that Debian's latest packages get in.
+# With --fresh nothing of an earlier build is used again, so that Debian's latest packages get in. With --again the same is
+# built a second time from nothing, compared layer by layer, and thrown away: only the start-up cache, which the JVM never
+# writes twice alike, may differ.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -13,12 +15,16 @@ fail() {
     exit 1
 }
 
-options=()
+options=() again=''
 case ${1:-} in
     '') ;;
     --fresh) options+=(--no-cache) ;;
+    --again)
+        options+=(--no-cache)
+        again=-again
+        ;;
     *)
-        echo "usage: $0 [--fresh]" >&2
+        echo "usage: $0 [--fresh|--again]" >&2
         exit 64
         ;;
 esac
@@ -27,12 +33,13 @@ dist=controller/target/erdma
 build/docker.sh start
 
 if [ -z "${JDK_BASE:-}" ] || [ -z "${DEBIAN_BASE:-}" ]; then
-    bases=$(build/image-bases.sh "$@")
+    bases=$(build/image-bases.sh ${1:+--fresh})
     DEBIAN_BASE=${DEBIAN_BASE:-${bases% *}}
     JDK_BASE=${JDK_BASE:-${bases#* }}
 fi
 version=$(cat "$dist/VERSION")
-image=${REPOSITORY:-erdma-controller}:$version
+first=${REPOSITORY:-erdma-controller}:$version
+image=${first%:*}$again:$version
 # The time that the jars' entries bear, too.
 epoch=$(date -d "$(sed -n 's#.*<project.build.outputTimestamp>\(.*\)</.*#\1#p' pom.xml)" +%s)
 mkdir -p target/image
@@ -42,6 +49,18 @@ if ! DOCKER_BUILDKIT=0 docker build --network host --rm --force-rm ${options[@]+
     . >target/image/build.log 2>&1; then
     tail -n 40 target/image/build.log >&2
     fail "the build failed; its log is target/image/build.log"
+fi
+
+layers() {
+    docker image inspect --format '{{join .RootFS.Layers "\n"}}' "$1"
+}
+
+if [ -n "$again" ]; then
+    different=$(paste <(layers "$first") <(layers "$image") | head -n 3 | awk '$1 != $2 { print NR }')
+    docker image rm "$image" >/dev/null
+    [ -z "$different" ] || fail "the second build made other layers than the first: of $first these: ${different//$'\n'/, }"
+    echo "$first: a second build made the same layers, but for the start-up cache"
+    exit 0
 fi
 docker save "$image" --output target/image/erdma-controller.tar
 

@@ -58,34 +58,41 @@ public final class Bench {
     }
 
     private final Path tree;
+    private final String image;
     private final Path logs;
     private final Size size;
     private final List<Figure> figures = new ArrayList<>();
 
-    private Bench(Path tree, Path logs, Size size) {
+    private Bench(Path tree, String image, Path logs, Size size) {
         this.tree = tree;
+        this.image = image;
         this.logs = logs;
         this.size = size;
     }
 
-    /** Arguments: {@code [--quick] TREE LOGS PAGE}; a quick run prints its page instead of writing it. */
+    /** Arguments: {@code [--quick] TREE IMAGE LOGS PAGE}; a quick run prints its page instead of writing it. */
     public static void main(String[] args) throws IOException, InterruptedException, ExecutionException {
-        boolean quick = args.length == 4 && args[0].equals("--quick");
-        if (!quick && args.length != 3) {
-            System.err.println("usage: Bench [--quick] TREE LOGS PAGE");
+        boolean quick = args.length == 5 && args[0].equals("--quick");
+        if (!quick && args.length != 4) {
+            System.err.println("usage: Bench [--quick] TREE IMAGE LOGS PAGE");
             System.exit(64);
         }
         Path page = Path.of(args[args.length - 1]);
         Bench bench = new Bench(
-                Path.of(args[args.length - 3]), Path.of(args[args.length - 2]), quick ? Size.QUICK : Size.FULL);
+                Path.of(args[args.length - 4]),
+                args[args.length - 3],
+                Path.of(args[args.length - 2]),
+                quick ? Size.QUICK : Size.FULL);
         bench.run();
-        String text = Report.page(bench.figures, Report.committed(page), bench.notes());
+        String committed = Report.committed(page);
+        String text = Report.page(bench.figures, committed, bench.notes());
         if (!quick) {
             Files.writeString(page, text);
         }
         System.out.println(text);
         long missed = bench.figures.stream().filter(Figure::misses).count();
-        System.out.println("bench: " + bench.figures.size() + " figures, " + missed + " miss their aim"
+        System.out.println("bench: " + bench.figures.size() + " figures, " + missed + " miss their aim, "
+                + Report.stepsBack(bench.figures, committed) + " stepped back by more than 15 %"
                 + (quick ? "" : "; written to " + page));
         System.exit(0);
     }
@@ -106,6 +113,9 @@ public final class Bench {
                         + " s idle (" + size.variantIdle().toSeconds()
                         + " s without the cache or with ERDMA_ASLR=1), 1 MB = 10^6 bytes; CPU is of one core over that"
                         + " idle time.",
+                "In its container the agent is that of the image, with a read-only root, no capability and no network; it"
+                        + " starts with `docker run`, and \"before load\" is " + SETTLED.toSeconds()
+                        + " s after it registered.",
                 "nccl-check is `bin/erdma nccl-check` on a generated log of " + size.logMegabytes()
                         + " MB from the page cache, three runs; its heap is what the JVM's log of collections shows.");
     }
@@ -133,6 +143,8 @@ public final class Bench {
         }
         variant("without start-up cache: ", Map.of("ERDMA_AOT", "off"));
         variant("with ERDMA_ASLR=1: ", Map.of("ERDMA_AOT", "on", "ERDMA_ASLR", "1"));
+        container("in its container: ", AS_INSTALLED);
+        container("in its container without start-up cache: ", Map.of("ERDMA_AOT", "off"));
         tell("nccl-check of " + size.logMegabytes() + " MB");
         figures.addAll(new LogCheck(tree, logs, size.logMegabytes()).measure());
     }
@@ -216,14 +228,7 @@ public final class Bench {
     private void memory(String prefix, int devices, Map<String, String> environment, Duration quiet)
             throws IOException, InterruptedException, ExecutionException {
         try (Daemon daemon = start("memory-" + devices, devices, environment)) {
-            for (int call = 0; call < 1_000; call++) {
-                allocate(daemon, call);
-            }
-            inParallel(caller -> () -> {
-                for (int call = 0; call < 1_000 / CALLERS; call++) {
-                    allocate(daemon, call);
-                }
-            });
+            load(daemon);
             ProcessFigures busy = daemon.figures();
             pause(quiet);
             ProcessFigures idle = daemon.figures();
@@ -237,14 +242,56 @@ public final class Bench {
                 figures.add(Figure.of("proportional", devices, idle.pssMegabytes(), "MB"));
                 figures.add(Figure.of("threads", devices, idle.threads(), "threads"));
                 figures.add(Figure.of("descriptors", devices, idle.descriptors(), "descriptors"));
-                figures.add(Figure.of(
-                        "idle CPU",
-                        devices,
-                        // Ticks are hundredths of a second, so ticks per second are percent.
-                        (idle.cpuTicks() - busy.cpuTicks()) / (double) quiet.toSeconds(),
-                        "%"));
+                figures.add(cpu("", devices, busy, idle, quiet));
             }
         }
+    }
+
+    private static void load(Daemon daemon) throws InterruptedException, ExecutionException {
+        for (int call = 0; call < 1_000; call++) {
+            allocate(daemon, call);
+        }
+        inParallel(caller -> () -> {
+            for (int call = 0; call < 1_000 / CALLERS; call++) {
+                allocate(daemon, call);
+            }
+        });
+    }
+
+    /** As a node runs it. */
+    private void container(String what, Map<String, String> environment)
+            throws IOException, InterruptedException, ExecutionException {
+        tell(what + of(VARIANT_DEVICES));
+        Path log = logs.resolve("container.log");
+        Samples registered = new Samples();
+        for (int i = 0; i < Math.ceilDiv(size.starts(), 2); i++) {
+            try (Daemon daemon = Daemon.startInContainer(image, log, VARIANT_DEVICES, environment)) {
+                registered.add(daemon.startToRegister().toNanos());
+            }
+        }
+        figures.add(Figure.p50(what + "docker run → registered", VARIANT_DEVICES, registered));
+        try (Daemon daemon = Daemon.startInContainer(image, log, VARIANT_DEVICES, environment)) {
+            pause(SETTLED);
+            memory(what + "before load, ", daemon.figures());
+            load(daemon);
+            ProcessFigures busy = daemon.figures();
+            pause(size.variantIdle());
+            ProcessFigures idle = daemon.figures();
+            memory(what, idle);
+            figures.add(cpu(what, VARIANT_DEVICES, busy, idle, size.variantIdle()));
+        }
+    }
+
+    private void memory(String what, ProcessFigures process) {
+        figures.add(Figure.of(what + "resident", VARIANT_DEVICES, process.rssMegabytes(), "MB"));
+        figures.add(Figure.of(what + "proportional", VARIANT_DEVICES, process.pssMegabytes(), "MB"));
+        figures.add(Figure.of(what + "anonymous", VARIANT_DEVICES, process.anonymousMegabytes(), "MB"));
+    }
+
+    private static Figure cpu(String what, int devices, ProcessFigures from, ProcessFigures to, Duration time) {
+        // Ticks are hundredths of a second, so ticks per second are percent.
+        return Figure.of(
+                what + "idle CPU", devices, (to.cpuTicks() - from.cpuTicks()) / (double) time.toSeconds(), "%");
     }
 
     private void events(Daemon daemon, int count) {

@@ -4,6 +4,7 @@ import io.erdma.lab.AgentProcess;
 import io.erdma.lab.Await;
 import io.erdma.lab.Command;
 import io.erdma.plugin.FakeKubelet;
+import io.erdma.verbs.FakeVerbs;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -14,6 +15,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.Stream;
 
 /** The real agent process on a {@link BenchNode}, with a kubelet of its own, both in a directory that goes with them. */
@@ -24,13 +26,18 @@ final class Daemon implements AutoCloseable {
     private final Path directory;
     private final BenchNode node;
     private final FakeKubelet kubelet;
+    /** The agent, or what runs it in a container and hands signals on. */
     private final AgentProcess agent;
 
-    private Daemon(Path directory, BenchNode node, FakeKubelet kubelet, AgentProcess agent) {
+    private final Optional<String> container;
+
+    private Daemon(
+            Path directory, BenchNode node, FakeKubelet kubelet, AgentProcess agent, Optional<String> container) {
         this.directory = directory;
         this.node = node;
         this.kubelet = kubelet;
         this.agent = agent;
+        this.container = container;
     }
 
     static Daemon start(Path tree, Path log, int devices, List<String> options) throws IOException {
@@ -46,22 +53,52 @@ final class Daemon implements AutoCloseable {
             throws IOException {
         Path directory = Files.createTempDirectory("erdma-bench");
         BenchNode node = new BenchNode(directory, devices);
-        FakeKubelet kubelet = FakeKubelet.start(directory.resolve("kubelet"));
-        kubelet.dialDeadline(Duration.ofSeconds(10));
-        List<String> command = new ArrayList<>(List.of(
-                tree.toAbsolutePath().resolve("bin/erdma").toString(),
-                "agent",
-                "--kubelet-root-dir=" + directory.resolve("kubelet"),
-                "--probe-address=127.0.0.1:0",
-                "--page-address=127.0.0.1:0"));
-        command.addAll(node.agentOptions());
+        List<String> command = new ArrayList<>(
+                List.of(tree.toAbsolutePath().resolve("bin/erdma").toString(), "agent"));
         command.addAll(options);
         Map<String, String> variables = new HashMap<>(environment);
         variables.putAll(node.verbs().environment());
-        AgentProcess agent = AgentProcess.start(command, log, variables);
-        Daemon daemon = new Daemon(directory, node, kubelet, agent);
+        return start(directory, node, command, variables, log, Optional.empty());
+    }
+
+    /** The same in a container with a read-only root and no capability; it counts from the start of {@code docker run}. */
+    static Daemon startInContainer(String image, Path log, int devices, Map<String, String> environment)
+            throws IOException {
+        Path directory = Files.createTempDirectory("erdma-bench");
+        BenchNode node = new BenchNode(directory, devices);
+        Path library = FakeVerbs.library().getParent();
+        String name = directory.getFileName().toString();
+        List<String> command = new ArrayList<>(List.of("docker", "run", "--rm", "--name", name, "--network=none"));
+        command.addAll(List.of("--read-only", "--cap-drop=ALL", "--label=io.erdma.test=true"));
+        command.addAll(List.of("--volume", directory + ":" + directory, "--volume", library + ":" + library + ":ro"));
+        Map<String, String> variables = new HashMap<>(environment);
+        variables.putAll(node.verbs().environment());
+        variables.put("ERDMA_METADATA_ADDRESS", "http://127.0.0.1:1");
+        variables.forEach((variable, value) -> command.addAll(List.of("--env", variable + "=" + value)));
+        command.addAll(List.of(image, "agent"));
+        return start(directory, node, command, Map.of(), log, Optional.of(name));
+    }
+
+    private static Daemon start(
+            Path directory,
+            BenchNode node,
+            List<String> command,
+            Map<String, String> environment,
+            Path log,
+            Optional<String> container)
+            throws IOException {
+        FakeKubelet kubelet = FakeKubelet.start(directory.resolve("kubelet"));
+        kubelet.dialDeadline(Duration.ofSeconds(10));
+        List<String> all = new ArrayList<>(command);
+        all.addAll(List.of(
+                "--kubelet-root-dir=" + directory.resolve("kubelet"),
+                "--probe-address=127.0.0.1:0",
+                "--page-address=127.0.0.1:0"));
+        all.addAll(node.agentOptions());
+        AgentProcess agent = AgentProcess.start(all, log, environment);
+        Daemon daemon = new Daemon(directory, node, kubelet, agent, container);
         try {
-            kubelet.awaitAllocatable(FakeKubelet.RESOURCE, (long) devices * SHARES, PATIENCE);
+            kubelet.awaitAllocatable(FakeKubelet.RESOURCE, (long) node.size() * SHARES, PATIENCE);
             kubelet.awaitRegistration(1, PATIENCE);
             return daemon;
         } catch (AssertionError e) {
@@ -84,14 +121,14 @@ final class Daemon implements AutoCloseable {
     }
 
     ProcessFigures figures() {
-        return ProcessFigures.of(agent.pid());
+        return ProcessFigures.of(pid());
     }
 
     /** What the agent's JVM answers to a diagnostic command; the first one starts a thread in it. */
     String jcmd(String command) {
         return Command.check(
                         Path.of(System.getProperty("java.home"), "bin", "jcmd").toString(),
-                        Long.toString(agent.pid()),
+                        Long.toString(pid()),
                         command)
                 .out();
     }
@@ -101,7 +138,11 @@ final class Daemon implements AutoCloseable {
     }
 
     long pid() {
-        return agent.pid();
+        return container
+                .map(name -> Long.parseLong(Command.check("docker", "inspect", "--format", "{{.State.Pid}}", name)
+                        .out()
+                        .strip()))
+                .orElseGet(agent::pid);
     }
 
     /** Restarts the kubelet and waits until everything is offered again; answers from kubelet.sock to accepted. */
@@ -125,6 +166,7 @@ final class Daemon implements AutoCloseable {
             }
         } finally {
             agent.close();
+            container.ifPresent(name -> Command.run(List.of("docker", "rm", "--force", name)));
             kubelet.close();
             Await.until("the agent has ended", PATIENCE, () -> !agent.isAlive());
             try (Stream<Path> files = Files.walk(directory)) {

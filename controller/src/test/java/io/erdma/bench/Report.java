@@ -13,12 +13,15 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** The figures as a Markdown page, beside those of the page that was committed last. */
 final class Report {
     private static final int BAR = 20;
+    /** Of the last figure's value; less is the difference from one run to the next. */
+    private static final double STEP_BACK = 1.15;
 
     private Report() {}
 
@@ -40,13 +43,14 @@ final class Report {
 
                 A column for each number of devices. `×` is the ratio to the page that was committed last; a percentile of
                 less than a hundred samples is their maximum, and says so. The bar is the share of the aim that the worst
-                of the row takes, `!` marks one that misses it; *growth* is the last column over the first.
+                of the row takes, `!` marks one that misses it; *growth* is the last column over the first. The last bar is the
+                worst of the row's ratios, half full at 1; `!` marks one above 1.15, which is a step back.
 
                 | figure |""");
         columns.forEach(devices -> out.append(" %d %s |".formatted(devices, devices == 1 ? "device" : "devices")));
-        out.append(" growth | aim | of the aim |\n|---|")
+        out.append(" growth | aim | of the aim | of the last |\n|---|")
                 .append("---:|".repeat(columns.size() + 2))
-                .append("---|\n");
+                .append("---|---|\n");
         figures.stream().map(Figure::name).distinct().forEach(name -> {
             List<Figure> row = figures.stream()
                     .filter(figure -> figure.name().equals(name))
@@ -60,22 +64,36 @@ final class Report {
                                 .collect(Collectors.joining()))
                         .append(" |");
             }
-            row(row, out);
+            row(row, before, out);
         });
         return out.toString();
     }
 
     private static String cell(Figure figure, Map<String, Double> before) {
         String text = text(figure.value(), figure.unit());
-        Double then = before.get(key(figure.name(), figure.devices()));
-        if (then != null && then > 0) {
-            text += String.format(Locale.ROOT, " ×%.2f", figure.value() / then);
+        OptionalDouble ratio = ratio(figure, before);
+        if (ratio.isPresent()) {
+            text += String.format(Locale.ROOT, " ×%.2f", ratio.getAsDouble());
         }
         return figure.isMaximum() ? text + " (max of " + figure.samples() + ")" : text;
     }
 
-    /** Growth, aim and bar. */
-    private static void row(List<Figure> row, StringBuilder out) {
+    /** To what the page said before, if it did. */
+    private static OptionalDouble ratio(Figure figure, Map<String, Double> before) {
+        double then = before.getOrDefault(key(figure.name(), figure.devices()), 0.0);
+        return then > 0 ? OptionalDouble.of(figure.value() / then) : OptionalDouble.empty();
+    }
+
+    /** How many figures are worse than on the page that was committed last. */
+    static long stepsBack(List<Figure> figures, String committed) {
+        Map<String, Double> before = read(committed);
+        return figures.stream()
+                .filter(figure -> ratio(figure, before).orElse(1) > STEP_BACK)
+                .count();
+    }
+
+    /** Growth, aim and bars. */
+    private static void row(List<Figure> row, Map<String, Double> before, StringBuilder out) {
         Figure first = row.getFirst();
         Figure last = row.getLast();
         out.append(' ');
@@ -88,8 +106,14 @@ final class Report {
                 .append(worst.map(figure -> text(figure.aim().getAsDouble(), figure.unit()))
                         .orElse(""))
                 .append(" | ")
-                .append(worst.map(Report::bar).orElse(""))
-                .append(" |\n");
+                .append(worst.map(figure -> bar(figure.value() / figure.aim().getAsDouble(), figure.misses()))
+                        .orElse(""))
+                .append(" | ");
+        row.stream()
+                .flatMapToDouble(figure -> ratio(figure, before).stream())
+                .max()
+                .ifPresent(ratio -> out.append(bar(ratio / 2, ratio > STEP_BACK)));
+        out.append(" |\n");
     }
 
     /** The figures of a page, by name and number of devices, which the table's head gives. */
@@ -130,10 +154,9 @@ final class Report {
         return number + " " + unit;
     }
 
-    private static String bar(Figure figure) {
-        long filled = Math.round(figure.value() / figure.aim().getAsDouble() * BAR);
-        return "`" + "#".repeat((int) Math.clamp(filled, 0L, BAR)) + ".".repeat((int) Math.clamp(BAR - filled, 0L, BAR))
-                + (figure.misses() ? "!`" : "`");
+    private static String bar(double share, boolean marked) {
+        int filled = (int) Math.clamp(Math.round(share * BAR), 0L, BAR);
+        return "`" + "#".repeat(filled) + ".".repeat(BAR - filled) + (marked ? "!`" : "`");
     }
 
     private static String machine() {
