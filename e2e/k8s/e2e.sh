@@ -10,10 +10,11 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 project=$(cd "$here/../.." && pwd)
 cd "$project"
-LAB=${LAB:-$project/.lab}
+export LAB=${LAB:-$project/.lab}
+[ "${1:-}" = --inside ] || "$project/build/kubernetes.sh"
 KUBERNETES_BIN=${KUBERNETES_BIN:-$LAB/kubernetes/bin}
 out=$project/target/e2e
-export LAB KUBERNETES_BIN project here out
+export KUBERNETES_BIN project here out
 export PATH=$KUBERNETES_BIN:$PATH
 
 if [ "${1:-}" != --inside ]; then
@@ -22,7 +23,6 @@ if [ "${1:-}" != --inside ]; then
     work=$(mktemp -d "${TMPDIR:-/tmp}/erdma-e2e.XXXXXX")
     trap 'rm -rf "$work"' EXIT
     export work
-    "$project/build/kubernetes.sh"
     # Whatever the chart's renderer needs from outside is fetched now.
     "$project/build/render-chart.sh" "$here/values.yaml" >/dev/null
     "$here/disk.sh" "$work/node.disk"

@@ -224,7 +224,7 @@ agent_serves() {
     curl -fsS -m 5 -o /dev/null "$metrics/readyz" 2>/dev/null
 }
 
-# kubelet_restart: until the agent is registered again.
+# kubelet_restart: until the agent is registered again, and one more pod of the churn has come and gone.
 kubelet_restart() {
     local since
     since=$(date +%s)
@@ -232,6 +232,11 @@ kubelet_restart() {
     node kubelet restart
     await 120 "the agent is registered with the new kubelet" agent_serves
     sed -i "\$ s/.*/$since $(date +%s)/" "$work/unregistered"
+    await 180 "one more pod has run" churn_goes_on "$(wc -l <"$out/churn.txt")"
+}
+
+churn_goes_on() {
+    [ "$(wc -l <"$out/churn.txt")" -gt "$1" ]
 }
 
 # churn_start: from now on a pod with one share is made and deleted, again and again, until churn_stop, which fails if one
