@@ -199,7 +199,7 @@ class ArchitectureTest {
             .whereLayer("interfaces")
             .mayOnlyBeAccessedByLayers("agent")
             .whereLayer("kube")
-            .mayOnlyBeAccessedByLayers("agent", "interfaces", "cli")
+            .mayOnlyBeAccessedByLayers("agent", "interfaces", "doctor", "cli")
             .whereLayer("net")
             .mayOnlyBeAccessedByLayers("agent", "interfaces", "metrics", "cli")
             .whereLayer("driver")

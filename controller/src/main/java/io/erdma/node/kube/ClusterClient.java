@@ -2,6 +2,7 @@ package io.erdma.node.kube;
 
 import io.erdma.cluster.crd.ErdmaDevice;
 import io.erdma.log.Quote;
+import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.KubernetesResourceList;
 import io.fabric8.kubernetes.api.model.ListOptionsBuilder;
 import io.fabric8.kubernetes.api.model.Node;
@@ -24,6 +25,7 @@ import java.nio.ByteBuffer;
 import java.nio.file.FileSystemException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
@@ -162,6 +164,40 @@ public final class ClusterClient implements Closeable {
         } catch (KubernetesClientException e) {
             throw failed("read the Node object " + node, "get on nodes", e);
         }
+    }
+
+    /** What the Terway network plugin was told to take; most agents have no right to ask, which is an answer as well. */
+    public TerwayWhitelist terwayWhitelist() throws ClusterException {
+        String what =
+                "read Terway's configuration, the ConfigMap " + TerwayWhitelist.NAMESPACE + "/" + TerwayWhitelist.NAME;
+        Optional<String> text;
+        try {
+            ConfigMap map = inTime(() -> client.configMaps()
+                    .inNamespace(TerwayWhitelist.NAMESPACE)
+                    .withName(TerwayWhitelist.NAME)
+                    .get());
+            text = Optional.ofNullable(map)
+                    .flatMap(one -> Optional.ofNullable(one.getData()))
+                    .flatMap(data -> Optional.ofNullable(data.get(TerwayWhitelist.ENTRY)));
+        } catch (KubernetesClientException e) {
+            throw failed(what, "get on configmaps of that name", e);
+        }
+        if (text.isEmpty()) {
+            return new TerwayWhitelist.NoTerway();
+        }
+        try {
+            Map<?, ?> configuration = client.getKubernetesSerialization().unmarshal(text.get(), Map.class);
+            if (configuration != null) {
+                return TerwayWhitelist.of(configuration);
+            }
+        } catch (RuntimeException e) {
+            // Neither its words nor itself: they quote the entry, which may hold keys.
+            throw new ClusterException(
+                    "cannot " + what + ": " + TerwayWhitelist.ENTRY + " is no JSON object ("
+                            + e.getClass().getSimpleName() + ")",
+                    null);
+        }
+        throw new ClusterException("cannot " + what + ": " + TerwayWhitelist.ENTRY + " is empty", null);
     }
 
     /**
