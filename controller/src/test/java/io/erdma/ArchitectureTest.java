@@ -201,7 +201,7 @@ class ArchitectureTest {
             .whereLayer("interfaces")
             .mayOnlyBeAccessedByLayers("agent")
             .whereLayer("kube")
-            .mayOnlyBeAccessedByLayers("agent", "interfaces", "metrics", "cli")
+            .mayOnlyBeAccessedByLayers("agent", "interfaces", "metrics", "doctor", "cli")
             .whereLayer("net")
             .mayOnlyBeAccessedByLayers("agent", "interfaces", "metrics", "cli")
             .whereLayer("driver")

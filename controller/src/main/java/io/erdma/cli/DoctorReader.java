@@ -110,7 +110,8 @@ final class DoctorReader {
                 sources.network(),
                 sources.usage(),
                 sources.allocatable(),
-                sources.nodeObject());
+                sources.nodeObject(),
+                sources.terway());
         return new DoctorReader(inside, of, selectors, variables, patience)
                 .read(new Vantage(Side.OTHER_POD, process.describe()), Long.toString(process.pid()), wanted, agent);
     }
@@ -145,6 +146,9 @@ final class DoctorReader {
                                 "the cluster",
                                 () -> sources.nodeObject().apply(node)))
                         .orElseGet(() -> Fact.unknown("not asked")),
+                wanted.node().isPresent()
+                        ? ask(CLUSTER_PATIENCE, "the cluster", sources.terway())
+                        : Fact.unknown("not asked"),
                 ask("the pods", () -> sources.usage().apply(offered(explanation))),
                 agent.queuePairBudgets());
     }

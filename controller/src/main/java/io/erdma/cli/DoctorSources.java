@@ -11,6 +11,7 @@ import io.erdma.netlink.RtNetlink;
 import io.erdma.node.kube.ClusterAccess;
 import io.erdma.node.kube.ClusterClient;
 import io.erdma.node.kube.ClusterException;
+import io.erdma.node.kube.TerwayWhitelist;
 import io.erdma.plugin.UnixTransport;
 import io.erdma.pods.AllocatableShares;
 import io.erdma.pods.FallbackCauses.Offered;
@@ -44,6 +45,7 @@ import java.util.stream.Collectors;
  * @param usage who holds shares and who uses RDMA, of the devices named
  * @param allocatable what the kubelet could allocate, by device
  * @param nodeObject what the Node object of that name has of the resource
+ * @param terway which interfaces the Terway network plugin takes
  */
 record DoctorSources(
         String verbsLibrary,
@@ -52,7 +54,8 @@ record DoctorSources(
         Supplier<Fact<Network>> network,
         Function<List<Offered>, Fact<UsageSnapshot>> usage,
         Supplier<Fact<Map<String, Integer>>> allocatable,
-        Function<String, Fact<OptionalLong>> nodeObject) {
+        Function<String, Fact<OptionalLong>> nodeObject,
+        Supplier<Fact<TerwayWhitelist>> terway) {
     DoctorSources {
         requireNonNull(verbsLibrary, "verbsLibrary is null");
         requireNonNull(files, "files is null");
@@ -61,6 +64,7 @@ record DoctorSources(
         requireNonNull(usage, "usage is null");
         requireNonNull(allocatable, "allocatable is null");
         requireNonNull(nodeObject, "nodeObject is null");
+        requireNonNull(terway, "terway is null");
     }
 
     /** @param resource the extended resource that pods ask for */
@@ -73,15 +77,29 @@ record DoctorSources(
                 DoctorSources::readNetwork,
                 devices -> usage(paths, resource, devices),
                 () -> allocatable(paths, resource),
-                node -> nodeObject(node, resource, ClusterAccess.find(environment, ClusterAccess.SERVICE_ACCOUNT)));
+                node -> nodeObject(node, resource, ClusterAccess.find(environment, ClusterAccess.SERVICE_ACCOUNT)),
+                () -> terway(ClusterAccess.find(environment, ClusterAccess.SERVICE_ACCOUNT)));
     }
 
     static Fact<OptionalLong> nodeObject(String node, String resource, Optional<ClusterAccess> access) {
+        return ask(access, client -> client.allocatable(node, resource));
+    }
+
+    static Fact<TerwayWhitelist> terway(Optional<ClusterAccess> access) {
+        return ask(access, ClusterClient::terwayWhitelist);
+    }
+
+    @FunctionalInterface
+    private interface Question<T> {
+        T ask(ClusterClient client) throws ClusterException;
+    }
+
+    private static <T> Fact<T> ask(Optional<ClusterAccess> access, Question<T> question) {
         if (access.isEmpty()) {
             return Fact.unknown("there are no credentials here for the cluster's API");
         }
         try (ClusterClient client = ClusterClient.open(access.get())) {
-            return Fact.known(client.allocatable(node, resource));
+            return Fact.known(question.ask(client));
         } catch (ClusterException e) {
             return Fact.unknown(e.getMessage());
         }

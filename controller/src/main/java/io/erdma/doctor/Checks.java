@@ -32,6 +32,7 @@ public final class Checks {
             new Check("mtu", "MTU", ALL_SIDES, NetworkChecks::mtu),
             new Check("address", "address", ON_THE_NODE, NetworkChecks::address),
             new Check("routes", "routes", ON_THE_NODE, NetworkChecks::routes),
+            new Check("terway", "Terway", ON_THE_NODE, NetworkChecks::terway),
             new Check("reserved-ports", "reserved ports", ON_THE_NODE, DriverChecks::reservedPorts),
             new Check("locked-memory", "locked memory", ALL_SIDES, ProcessChecks::lockedMemory),
             new Check("service-memory", "locked memory of services", ON_THE_NODE, ProcessChecks::serviceMemory),

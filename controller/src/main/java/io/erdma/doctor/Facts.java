@@ -9,6 +9,7 @@ import io.erdma.netlink.MacAddress;
 import io.erdma.netlink.RdmaNetlink.NetnsMode;
 import io.erdma.netlink.Route;
 import io.erdma.node.driver.DriverMode;
+import io.erdma.node.kube.TerwayWhitelist;
 import io.erdma.pods.UsageSnapshot;
 import io.erdma.verbs.PortState;
 import java.nio.file.Path;
@@ -29,6 +30,7 @@ import java.util.TreeMap;
  * @param plans what the agent is about to do, as it says
  * @param allocatable healthy shares that the kubelet knows, by device
  * @param nodeObject how much of the resource the Node object has; empty when it does not know the resource
+ * @param terway which interfaces the Terway network plugin takes
  * @param use who holds shares, and who uses RDMA
  * @param queuePairBudgets how many queue pairs each device may have, as far as the agent knows
  */
@@ -50,6 +52,7 @@ public record Facts(
         Fact<List<Plan>> plans,
         Fact<Map<String, Integer>> allocatable,
         Fact<OptionalLong> nodeObject,
+        Fact<TerwayWhitelist> terway,
         Fact<UsageSnapshot> use,
         Fact<Map<String, Integer>> queuePairBudgets) {
     /** @param why how it was found out, or that it was asked for */
@@ -285,6 +288,7 @@ public record Facts(
         requireNonNull(plans, "plans is null");
         requireNonNull(allocatable, "allocatable is null");
         requireNonNull(nodeObject, "nodeObject is null");
+        requireNonNull(terway, "terway is null");
         requireNonNull(use, "use is null");
         requireNonNull(queuePairBudgets, "queuePairBudgets is null");
     }

@@ -10,6 +10,7 @@ import io.erdma.netlink.IpPrefix;
 import io.erdma.netlink.Link;
 import io.erdma.netlink.MacAddress;
 import io.erdma.netlink.Route;
+import io.erdma.node.kube.TerwayWhitelist;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -187,6 +188,28 @@ final class NetworkChecks {
                         + ", to where no other interface leads")
                 : Finding.pass("the node's other interfaces win over " + link.name())
                         .because(won);
+    }
+
+    /** Without a whitelist Terway gives any interface that it finds to pods, and the eRDMA device loses its own. */
+    static List<Finding> terway(Facts facts) {
+        if (facts.wanted().node().isEmpty()) {
+            return List.of(Finding.skipped("the cluster is asked only where --node names this machine"));
+        }
+        return List.of(
+                switch (facts.terway()) {
+                    case Fact.Unknown<TerwayWhitelist>(String why) -> Finding.notSeenAndNotNeeded(why);
+                    case Fact.Known<TerwayWhitelist>(TerwayWhitelist.NoTerway _) ->
+                        Finding.skipped("the cluster has no ConfigMap kube-system/eni-config, so no Terway");
+                    case Fact.Known<TerwayWhitelist>(TerwayWhitelist.Takes takes) ->
+                        Finding.pass("it takes only network interfaces with the tags " + takes.describe());
+                    case Fact.Known<TerwayWhitelist>(TerwayWhitelist.TakesAll _) ->
+                        Finding.warn(
+                                "it has no whitelist, so it may take the eRDMA interface for pods",
+                                "in the ConfigMap kube-system/eni-config add \"eni_tag_filter\": {\"creator\":"
+                                        + " \"terway\"} to eni_conf, see that Terway's own interfaces have that tag, and"
+                                        + " restart Terway; or tag the eRDMA interface"
+                                        + " terway.alibabacloud.com/excluded=true, which newer versions leave alone");
+                });
     }
 
     private static String describe(IpPrefix destination) {

@@ -439,7 +439,14 @@ class DoctorReaderTest {
                 Optional.of("1.14.44.0"),
                 provider ? Optional.of(Path.of("/usr/lib64/libibverbs/liberdma-rdmav34.so")) : Optional.empty());
         DoctorSources sources = new DoctorSources(
-                library, files, devices, network, _ -> use, () -> allocatable, _ -> Fact.unknown("not asked"));
+                library,
+                files,
+                devices,
+                network,
+                _ -> use,
+                () -> allocatable,
+                _ -> Fact.unknown("not asked"),
+                () -> Fact.unknown("not asked"));
         List<DeviceSelector> selectors =
                 name.equals(NodeFixture.SOFT_ROCE) ? List.of(DeviceSelector.parse("name=erdma_0")) : List.of();
         return new DoctorReader(paths, sources, selectors, environment, patience);

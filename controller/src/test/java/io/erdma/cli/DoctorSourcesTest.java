@@ -4,8 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.erdma.doctor.Fact;
 import io.erdma.node.kube.FakeApiServer;
+import io.erdma.node.kube.TerwayWhitelist;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import org.junit.jupiter.api.AfterEach;
@@ -59,5 +62,40 @@ class DoctorSourcesTest {
                         Fact.Unknown.class, unknown -> assertThat(unknown.why()).contains("403", "get on nodes"));
         assertThat(DoctorSources.nodeObject("node-a", "aliyun/erdma", Optional.empty()))
                 .isEqualTo(Fact.unknown("there are no credentials here for the cluster's API"));
+    }
+
+    // ---- Terway
+
+    private Fact<TerwayWhitelist> terway(String eniConf) throws IOException {
+        server.configMap("kube-system", "eni-config", "eni_conf", eniConf);
+        return DoctorSources.terway(Optional.of(server.access(directory)));
+    }
+
+    @Test
+    void readsWhichInterfacesTerwayTakes() throws IOException {
+        assertThat(DoctorSources.terway(Optional.of(server.access(directory))))
+                .isEqualTo(Fact.known(new TerwayWhitelist.NoTerway()));
+        assertThat(terway("{\"version\": \"1\", \"eni_tags\": {\"a\": \"b\"}, \"max_pool_size\": 5}"))
+                .isEqualTo(Fact.known(new TerwayWhitelist.TakesAll()));
+        assertThat(terway("{\"eni_tag_filter\": {}}")).isEqualTo(Fact.known(new TerwayWhitelist.TakesAll()));
+        assertThat(terway("{\"eni_tag_filter\": {\"creator\": \"terway\"}}"))
+                .isEqualTo(Fact.known(new TerwayWhitelist.Takes(Map.of("creator", "terway"))));
+    }
+
+    /** Most agents may not read it, which is no fault; and what cannot be read may hold keys. */
+    @Test
+    void saysWhyItCannotTellWhatTerwayTakesWithoutAWordOfItsConfiguration() throws IOException {
+        for (String broken : List.of("", "[]", "null", "{\"access_secret\": \"s3cret\" oops", "s3cret")) {
+            assertThat(terway(broken))
+                    .isInstanceOfSatisfying(
+                            Fact.Unknown.class,
+                            unknown -> assertThat(unknown.why())
+                                    .contains("eni_conf")
+                                    .doesNotContain("s3cret"));
+        }
+        server.fail(403);
+        assertThat(terway("{}"))
+                .isInstanceOfSatisfying(
+                        Fact.Unknown.class, unknown -> assertThat(unknown.why()).contains("403", "get on configmaps"));
     }
 }

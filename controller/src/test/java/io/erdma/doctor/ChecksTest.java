@@ -35,6 +35,7 @@ import io.erdma.doctor.Facts.Plan;
 import io.erdma.doctor.Facts.PlanState;
 import io.erdma.netlink.RdmaNetlink.NetnsMode;
 import io.erdma.node.driver.DriverMode;
+import io.erdma.node.kube.TerwayWhitelist;
 import io.erdma.pods.ContainerName;
 import io.erdma.pods.FallbackCause;
 import io.erdma.pods.FallbackVerdict;
@@ -934,6 +935,35 @@ class ChecksTest {
                         NOT_SEEN,
                         "UNIMPLEMENTED"),
                 when("no kubelet", noKubelet, "allocatable", SKIPPED),
+                when("a cluster that is not asked", s -> {}, "terway", SKIPPED, "--node"),
+                when("another plugin", s -> s.node = Optional.of("node-1"), "terway", SKIPPED, "no Terway"),
+                when(
+                        "a whitelist",
+                        s -> {
+                            s.node = Optional.of("node-1");
+                            s.terway = Fact.known(new TerwayWhitelist.Takes(Map.of("creator", "terway", "a", "b")));
+                        },
+                        "terway",
+                        PASS,
+                        "only network interfaces with the tags a=b, creator=terway"),
+                when(
+                        "no whitelist",
+                        s -> {
+                            s.node = Optional.of("node-1");
+                            s.terway = Fact.known(new TerwayWhitelist.TakesAll());
+                        },
+                        "terway",
+                        WARN,
+                        "eni_tag_filter"),
+                when(
+                        "no right to look",
+                        s -> {
+                            s.node = Optional.of("node-1");
+                            s.terway = Fact.unknown("forbidden (403)");
+                        },
+                        "terway",
+                        NOT_SEEN,
+                        "forbidden (403)"),
                 when("no name to compare with", s -> {}, "node-object", SKIPPED, "no --node"),
                 when(
                         "as here",

@@ -49,7 +49,7 @@ class ReportTest {
         assertThat(report.rows())
                 .filteredOn(row -> row.finding().verdict() != Verdict.PASS)
                 .extracting(row -> row.check().id())
-                .containsExactly("rdma-cm", "reserved-ports", "nccl-variables", "node-object");
+                .containsExactly("rdma-cm", "terway", "reserved-ports", "nccl-variables", "node-object");
         assertThat(report.exitCode()).isEqualTo(Report.WARN);
     }
 

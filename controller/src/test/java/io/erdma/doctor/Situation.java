@@ -30,6 +30,7 @@ import io.erdma.netlink.MacAddress;
 import io.erdma.netlink.RdmaNetlink.NetnsMode;
 import io.erdma.netlink.Route;
 import io.erdma.node.driver.DriverMode;
+import io.erdma.node.kube.TerwayWhitelist;
 import io.erdma.pods.UsageSnapshot;
 import io.erdma.verbs.NodeGuid;
 import io.erdma.verbs.NodeType;
@@ -86,6 +87,7 @@ final class Situation {
     Fact<Map<String, Integer>> allocatable = Fact.known(Map.of("erdma_0", 200));
     Optional<String> node = Optional.empty();
     Fact<OptionalLong> nodeObject = Fact.known(OptionalLong.of(200));
+    Fact<TerwayWhitelist> terway = Fact.known(new TerwayWhitelist.NoTerway());
     Fact<UsageSnapshot> use = use(List.of());
     Fact<Map<String, Integer>> queuePairBudgets = Fact.known(Map.of("erdma_0", 1024));
 
@@ -120,6 +122,7 @@ final class Situation {
                 plans,
                 allocatable,
                 nodeObject,
+                terway,
                 use,
                 queuePairBudgets);
     }

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import io.erdma.cluster.crd.ErdmaDevice;
 import io.erdma.log.Quote;
 import io.erdma.node.kube.Occurrence.About;
+import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.Event;
 import io.fabric8.kubernetes.api.model.EventBuilder;
 import io.fabric8.kubernetes.api.model.KubernetesResourceList;
@@ -37,6 +38,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
@@ -186,6 +188,40 @@ public final class ClusterClient implements Closeable {
         } catch (KubernetesClientException e) {
             throw failed("read the Node object " + node, READS_NODES, e);
         }
+    }
+
+    /** What the Terway network plugin was told to take; most agents have no right to ask, which is an answer as well. */
+    public TerwayWhitelist terwayWhitelist() throws ClusterException {
+        String what =
+                "read Terway's configuration, the ConfigMap " + TerwayWhitelist.NAMESPACE + "/" + TerwayWhitelist.NAME;
+        Optional<String> text;
+        try {
+            ConfigMap map = inTime(() -> client.configMaps()
+                    .inNamespace(TerwayWhitelist.NAMESPACE)
+                    .withName(TerwayWhitelist.NAME)
+                    .get());
+            text = Optional.ofNullable(map)
+                    .flatMap(one -> Optional.ofNullable(one.getData()))
+                    .flatMap(data -> Optional.ofNullable(data.get(TerwayWhitelist.ENTRY)));
+        } catch (KubernetesClientException e) {
+            throw failed(what, "get on configmaps of that name", e);
+        }
+        if (text.isEmpty()) {
+            return new TerwayWhitelist.NoTerway();
+        }
+        try {
+            Map<?, ?> configuration = client.getKubernetesSerialization().unmarshal(text.get(), Map.class);
+            if (configuration != null) {
+                return TerwayWhitelist.of(configuration);
+            }
+        } catch (RuntimeException e) {
+            // Neither its words nor itself: they quote the entry, which may hold keys.
+            throw new ClusterException(
+                    "cannot " + what + ": " + TerwayWhitelist.ENTRY + " is no JSON object ("
+                            + e.getClass().getSimpleName() + ")",
+                    null);
+        }
+        throw new ClusterException("cannot " + what + ": " + TerwayWhitelist.ENTRY + " is empty", null);
     }
 
     /**

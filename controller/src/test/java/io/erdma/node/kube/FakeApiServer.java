@@ -12,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -47,6 +48,9 @@ public final class FakeApiServer implements AutoCloseable {
 
     private volatile Optional<String> providerId = Optional.empty();
     private volatile String status = "";
+    /** By path. */
+    private final Map<String, String> configMaps = new ConcurrentHashMap<>();
+
     private volatile int failure;
     private volatile Optional<byte[]> instead = Optional.empty();
     private volatile boolean dripping;
@@ -133,6 +137,15 @@ public final class FakeApiServer implements AutoCloseable {
     /** @param quantity as the API writes it, for example 400 or 1k */
     public void allocatable(String resource, String quantity) {
         status = ",\"status\":{\"allocatable\":{\"" + resource + "\":\"" + quantity + "\"}}";
+    }
+
+    /** @param value of the one entry that it has */
+    public void configMap(String namespace, String name, String entry, String value) {
+        String escaped = value.replace("\\", "\\\\").replace("\"", "\\\"");
+        configMaps.put(
+                "/api/v1/namespaces/" + namespace + "/configmaps/" + name,
+                "{\"kind\":\"ConfigMap\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"" + name + "\"},\"data\":{\""
+                        + entry + "\":\"" + escaped + "\"}}");
     }
 
     /** Writes the object: what stands behind its metadata, as JSON. */
@@ -225,6 +238,8 @@ public final class FakeApiServer implements AutoCloseable {
                         200,
                         "{\"kind\":\"Node\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"node-a\"},\"spec\":{\"providerID\":\""
                                 + providerId.get() + "\"}" + status + "}");
+            } else if (configMaps.containsKey(path)) {
+                send(exchange, 200, configMaps.get(path));
             } else if (path.equals(OBJECTS) && !query.contains("fieldSelector=metadata.name=node-a")) {
                 send(exchange, 400, "{\"kind\":\"Status\",\"code\":400,\"message\":\"only of one node\"}");
             } else if (path.equals(OBJECTS) && query.contains("watch=true")) {
