@@ -5,9 +5,9 @@ SHELL := /bin/bash
 .NOTPARALLEL:
 
 MVN = JAVA_HOME="$$(build/jdk.sh)" mvn -B -ntp
-SCRIPTS = build/*.sh e2e/*.sh e2e/*/*.sh .ci/run controller/src/main/dist/bin/erdma
+SCRIPTS = build/*.sh e2e/*.sh e2e/*/*.sh e2e/k8s/scenarios/*.sh .ci/run controller/src/main/dist/bin/erdma
 
-.PHONY: help install build lint verify lab test demo bench soak clean
+.PHONY: help install build lint verify lab image test demo bench soak clean
 
 help: ## what there is to make
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
@@ -23,11 +23,14 @@ lint: install
 	shellcheck $(SCRIPTS)
 
 verify: install
-	rm -rf {native,proto,device-plugin,controller}/target/{surefire,failsafe}-reports target/{lab,soak}
+	rm -rf {native,proto,device-plugin,controller,charts,image}/target/{surefire,failsafe}-reports target/{lab,soak}
 	timeout --kill-after=30 1800 env $(MVN) -fae verify
 
 lab: build ## run the lab: the agent on a real kernel's RDMA stack, in a virtual machine
 	@e2e/lab.sh
+
+image: build ## build the container image and save it as target/image/erdma-controller.tar
+	@build/image.sh
 
 test: lint verify ## everything: static checks, unit and integration tests, the lab, a short soak
 	@timeout --kill-after=10 300 build/aot-cache.sh --stand-ins controller/target/erdma
@@ -45,5 +48,6 @@ soak: build ## 1,000 kubelet restarts and 10,000 discovery cycles
 	@e2e/soak.sh
 
 clean: ## remove what was built; the lab's kernel (.lab) stays
+	build/docker.sh stop
 	$(MVN) -q clean
 	rm -rf target

@@ -13,8 +13,16 @@ packages=(
     maven git gcc libc6-dev make shellcheck
     # libibverbs and the tools that the agent is compared with
     rdma-core libibverbs1 libibverbs-dev ibverbs-providers ibverbs-utils librdmacm1 perftest iproute2
+    # the image
+    docker.io debootstrap
+    # the layout of libibverbs' structs on arm64
+    gcc-aarch64-linux-gnu libc6-dev-arm64-cross
     # the virtual machine
     qemu-system-x86 kmod busybox-static cpio
+    # the browser that the node's page is tested in
+    chromium fonts-dejavu-core
+    # checks of metrics and alerts; nothing is left running
+    prometheus
     # small tools of the scripts
     util-linux procps
 )
@@ -49,6 +57,17 @@ update() {
     fi
 }
 
+# Runs a command while no package may start a service of its own, as prometheus would do; policy-rc.d is how Debian asks.
+without_services() (
+    policy=/usr/sbin/policy-rc.d
+    if [ ! -e "$policy" ]; then
+        trap 'rm -f "$policy"' EXIT
+        printf '#!/bin/sh\nexit 101\n' >"$policy"
+        chmod 755 "$policy"
+    fi
+    "$@"
+)
+
 install_packages() {
     local package missing=()
     for package in "${packages[@]}"; do
@@ -58,7 +77,11 @@ install_packages() {
     if [ ${#missing[@]} -gt 0 ]; then
         [ "$(id -u)" -eq 0 ] || fail "these packages are missing: ${missing[*]}; run it as root, or install them"
         update || fail "cannot read the package lists; check /etc/apt/sources.list and the network"
-        apt install --no-install-recommends "${missing[@]}" || fail "cannot install: ${missing[*]}"
+        without_services apt install --no-install-recommends "${missing[@]}" || fail "cannot install: ${missing[*]}"
+        # Nor at the next boot.
+        if [[ " ${missing[*]} " == *" prometheus "* ]] && [ -d /run/systemd/system ]; then
+            systemctl --quiet disable prometheus
+        fi
         echo "install: ${#missing[@]} packages installed: ${missing[*]}"
     fi
 }

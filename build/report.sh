@@ -42,7 +42,7 @@ tap() {
     report "$1" "$good" "$bad" 0
 }
 
-for module in native proto device-plugin controller; do
+for module in native proto device-plugin controller charts; do
     junit "$module, unit" "$module"/target/surefire-reports/TEST-*.xml
 done
 junit "integration" ./*/target/failsafe-reports/TEST-*.xml

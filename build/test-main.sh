@@ -2,7 +2,7 @@
 # test-main.sh CLASS [ARGUMENT...]: runs a program that lives among the tests, after build/build.sh.
 set -euo pipefail
 project=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-java=$("$project/build/jdk.sh")/bin/java
+java=${ERDMA_TEST_JAVA:-$("$project/build/jdk.sh")/bin/java}
 
 lib=$project/controller/target/erdma/lib
 classes=

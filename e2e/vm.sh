@@ -1,5 +1,5 @@
 #!/bin/bash
-# vm.sh [-n NICS] [-m MEGABYTES] [-t SECONDS] [-o DIRECTORY] SCRIPT [ARGUMENT...]
+# vm.sh [-n NICS] [-m MEGABYTES] [-t SECONDS] [-o DIRECTORY] [-d IMAGE] [-f FORWARD]... [-N] SCRIPT [ARGUMENT...]
 #
 # Boots Debian's kernel in QEMU by software emulation and runs SCRIPT in it as root. Its output streams to stdout, its
 # exit code becomes ours; 124 means that the time was up, 125 that the machine itself failed (did not boot, panicked).
@@ -9,24 +9,31 @@
 # look stale inside. What SCRIPT writes to $VM_OUT (inside) arrives in DIRECTORY, with the kernel's console log.
 #
 # eth0 reaches the host (10.0.2.2); eth1 to ethNICS are cards of their own for RDMA devices, all still down.
+#
+#   -d IMAGE     a raw disk image of the host, /dev/vda inside; what is written to it stays
+#   -f FORWARD   ADDRESS:PORT of the host that leads to the same PORT of 10.0.2.15 inside
+#   -N           four processors on two NUMA nodes, eth1 at the first and eth2 at the second, instead of two on none
 set -euo pipefail
 
 project=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 LAB=${LAB:-$project/.lab}
-nics=2 memory=3072 seconds=600 out=''
+nics=2 memory=3072 seconds=600 out='' disk='' forwards='' numa=''
 
 fault() {
     echo "vm: $*" >&2
     exit 125
 }
 
-while getopts n:m:t:o: option; do
+while getopts n:m:t:o:d:f:N option; do
     case $option in
         n) nics=$OPTARG ;;
         m) memory=$OPTARG ;;
         t) seconds=$OPTARG ;;
         o) out=$OPTARG ;;
-        *) fault "usage: vm.sh [-n NICS] [-m MEGABYTES] [-t SECONDS] [-o DIRECTORY] SCRIPT [ARGUMENT...]" ;;
+        d) disk=$OPTARG ;;
+        f) forwards+=",hostfwd=tcp:$OPTARG-10.0.2.15:${OPTARG##*:}" ;;
+        N) numa=yes ;;
+        *) fault "usage: vm.sh [-n NICS] [-m MEGABYTES] [-t SECONDS] [-o DIRECTORY] [-d IMAGE] [-f FORWARD]... [-N] SCRIPT [ARGUMENT...]" ;;
     esac
 done
 shift $((OPTIND - 1))
@@ -117,15 +124,38 @@ echo o >/proc/sysrq-trigger
 exec sleep 60
 STAGE2
 
-devices=(-netdev "user,id=n0" -device "virtio-net-pci,netdev=n0,mac=52:54:00:00:00:01")
+machine=(-smp 2 -m "$memory")
+devices=(-netdev "user,id=n0$forwards" -device "virtio-net-pci,netdev=n0,mac=52:54:00:00:00:01")
+if [ -n "$numa" ]; then
+    [ "$nics" -eq 2 ] || fault "-N has two cards, one at each NUMA node"
+    half=$((memory / 2))
+    machine=(
+        -machine q35 -smp "4,sockets=2,cores=2" -m "$((half * 2))"
+        -object "memory-backend-ram,id=ram0,size=${half}M" -numa "node,nodeid=0,cpus=0-1,memdev=ram0"
+        -object "memory-backend-ram,id=ram1,size=${half}M" -numa "node,nodeid=1,cpus=2-3,memdev=ram1"
+    )
+    # A PCI bus of its own at each NUMA node. The kernel reads a device's node from the bus that it hangs below.
+    for i in 1 2; do
+        devices+=(
+            -device "pxb-pcie,id=bus$i,bus=pcie.0,numa_node=$((i - 1)),bus_nr=$((i * 64))"
+            -device "pcie-root-port,id=port$i,bus=bus$i,chassis=$i,slot=$i"
+        )
+    done
+fi
 for i in $(seq 1 "$nics"); do
-    devices+=(-netdev "user,id=n$i,restrict=on" -device "$(printf 'virtio-net-pci,netdev=n%d,mac=52:54:00:00:01:%02x' "$i" "$i")")
+    devices+=(-netdev "user,id=n$i,restrict=on")
+    devices+=(-device "$(printf 'virtio-net-pci,netdev=n%d,mac=52:54:00:00:01:%02x' "$i" "$i")${numa:+,bus=port$i}")
 done
+if [ -n "$disk" ]; then
+    [ -w "$disk" ] || fault "no such disk image, or not writable: $disk"
+    # shellcheck disable=SC2054 # commas of QEMU's
+    devices+=(-drive "file=$disk,if=none,id=disk,format=raw,cache=unsafe" -device virtio-blk-pci,drive=disk)
+fi
 
 # Console and script have a serial line each, so that the kernel's words never mix with the script's.
 # The kernel ends QEMU even when this shell is killed outright.
 setpriv --pdeathsig KILL qemu-system-x86_64 \
-    -accel tcg,thread=multi -cpu max -smp 2 -m "$memory" \
+    -accel tcg,thread=multi -cpu max "${machine[@]}" \
     -nodefaults -display none -monitor none -no-reboot \
     -serial "file:$console" -chardev stdio,id=script,signal=off -serial chardev:script \
     -kernel "$LAB/kernel/boot/vmlinuz-$kernel" -initrd "$work/initrd.gz" \

@@ -42,6 +42,9 @@ case $program in
         ;;
     rmmod)
         [ -d "$sys/module/$1" ] || { echo "rmmod: ERROR: Module $1 is not currently loaded" >&2; exit 1; }
+        if [ -e "$node/faults/user-comes" ]; then
+            echo 1 >"$sys/module/$1/refcnt"
+        fi
         [ "$(cat "$sys/module/$1/refcnt")" = 0 ] || { echo "rmmod: ERROR: Module $1 is in use" >&2; exit 1; }
         fault "unload-$1"
         if [ ! -e "$node/faults/stays" ]; then

@@ -186,6 +186,8 @@ class ArchitectureTest {
             .definedBy("io.erdma.node.metrics..")
             .layer("http")
             .definedBy("io.erdma.node.http..")
+            .layer("page")
+            .definedBy("io.erdma.node.page..")
             .layer("pods")
             .definedBy("io.erdma.pods..")
             .layer("traffic")
@@ -203,15 +205,17 @@ class ArchitectureTest {
             .whereLayer("net")
             .mayOnlyBeAccessedByLayers("agent", "interfaces", "metrics", "cli")
             .whereLayer("driver")
-            .mayOnlyBeAccessedByLayers("agent", "metrics", "doctor", "cli")
+            .mayOnlyBeAccessedByLayers("agent", "metrics", "page", "doctor", "cli")
             .whereLayer("metrics")
             .mayOnlyBeAccessedByLayers("agent")
             .whereLayer("http")
             .mayOnlyBeAccessedByLayers("agent")
+            .whereLayer("page")
+            .mayOnlyBeAccessedByLayers("agent")
             .whereLayer("pods")
-            .mayOnlyBeAccessedByLayers("agent", "driver", "metrics", "doctor", "cli")
+            .mayOnlyBeAccessedByLayers("agent", "driver", "metrics", "page", "doctor", "cli")
             .whereLayer("traffic")
-            .mayOnlyBeAccessedByLayers("cli");
+            .mayOnlyBeAccessedByLayers("agent", "metrics", "page", "cli");
 
     /** Numbers of the kernel and what they mean; the command line shows them without an agent. */
     @ArchTest

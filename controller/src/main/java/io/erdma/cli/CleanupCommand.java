@@ -6,13 +6,13 @@ import io.erdma.plugin.Leftovers;
 import io.erdma.plugin.UnixTransport;
 import io.erdma.pods.PodShares;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -23,9 +23,10 @@ import picocli.CommandLine.Option;
         sortOptions = false,
         header = "Remove from this node what the agent left there.",
         description = {
-            "For after the agent was uninstalled: its CDI specification, sockets on which nobody listens any more, and"
-                    + " its own routes and addresses. Routes and addresses stay while a pod holds a share, or while"
-                    + " nobody can tell. Prints a line for each thing removed; a second run has nothing to do.",
+            "For after the agent was uninstalled: its CDI specification, sockets on which nobody listens any more,"
+                    + " directories of driver installers, and its own routes and addresses. Routes and addresses stay"
+                    + " while a pod holds a share, or while nobody can tell. Prints a line for each thing removed; a"
+                    + " second run has nothing to do.",
             "Neither links, nor routes of anybody else, nor the kernel's modules are touched."
         },
         exitCodeListHeading = "%nExit codes:%n",
@@ -40,7 +41,8 @@ final class CleanupCommand implements Callable<Integer> {
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
     private final Console console;
-    private final NetworkCleanup network;
+    private final List<Leftover> leftovers;
+    private final Supplier<List<Long>> agents;
     private int removed;
     private int left;
 
@@ -72,67 +74,79 @@ final class CleanupCommand implements Callable<Integer> {
             description = "Print this text.")
     private boolean help;
 
-    CleanupCommand(Console console, NetworkCleanup network) {
+    /**
+     * @param leftovers beside sockets and the CDI specification, in the order in which they go
+     * @param agents ids of the agents' processes on this node, as far as this process sees them
+     */
+    CleanupCommand(Console console, List<Leftover> leftovers, Supplier<List<Long>> agents) {
         this.console = requireNonNull(console, "console is null");
-        this.network = requireNonNull(network, "network is null");
+        this.leftovers = List.copyOf(leftovers);
+        this.agents = requireNonNull(agents, "agents is null");
     }
 
     @Override
-    public Integer call() throws IOException {
-        Leftovers leftovers = new Leftovers(kubeletRoot, cdiDirectory);
-        removeSockets(leftovers);
-        List<Path> running = leftovers.liveSockets();
-        if (running.isEmpty()) {
-            removeSpec(leftovers);
-            cleanNetwork();
+    public Integer call() {
+        Leftovers files = new Leftovers(kubeletRoot, cdiDirectory);
+        attempt("sockets", () -> FileCleanup.remove("socket", files.staleSockets()));
+        Optional<String> agent = runningAgent(files);
+        List<Leftover> all = new ArrayList<>(List.of(new SpecCleanup(files)));
+        all.addAll(leftovers);
+        if (agent.isPresent()) {
+            leave(agent.get() + ": " + names(all) + " stay; uninstall it first");
         } else {
-            leave("an agent still runs (" + running.getFirst()
-                    + " answers): its CDI specification, routes and addresses" + " stay; uninstall it first");
+            Optional<Optional<String>> inUse = Optional.empty();
+            for (Leftover one : all) {
+                if (one.podsNeedIt() && inUse.isEmpty()) {
+                    inUse = Optional.of(inUse());
+                }
+                Optional<String> why = one.podsNeedIt() ? inUse.orElseThrow() : Optional.empty();
+                if (why.isPresent()) {
+                    leave(one.name() + " stay: " + why.get());
+                } else {
+                    attempt(one.name(), one::remove);
+                }
+            }
         }
         if (removed == 0 && left == 0) {
-            console.print("nothing to do: this node is clean\n");
+            print("nothing to do: this node is clean\n");
         }
         return left == 0 ? ExitCode.OK : ExitCode.NOT_USABLE;
     }
 
-    private void removeSockets(Leftovers leftovers) throws IOException {
-        for (Path socket : leftovers.staleSockets()) {
-            remove("socket", socket);
-        }
+    private static String names(List<Leftover> all) {
+        List<String> names = all.stream().map(Leftover::name).toList();
+        return String.join(", ", names.subList(0, names.size() - 1))
+                + (names.size() > 1 ? " and " : "")
+                + names.getLast();
     }
 
-    private void removeSpec(Leftovers leftovers) throws IOException {
-        Optional<Path> spec = leftovers.cdiSpec();
-        if (spec.isPresent()) {
-            remove("CDI specification", spec.get());
-        }
-    }
-
-    private void remove(String what, Path file) throws IOException {
+    /** One kind that cannot be looked at keeps no other from being cleaned up. */
+    private void attempt(String name, Attempt attempt) {
         try {
-            if (Files.deleteIfExists(file)) {
-                tell(what + " " + file);
-            }
-        } catch (IOException e) {
-            leave(what + " " + file + " cannot be removed: " + e);
-        }
-    }
-
-    private void cleanNetwork() throws IOException {
-        Optional<String> inUse = inUse();
-        if (inUse.isPresent()) {
-            leave("routes and addresses stay: " + inUse.get());
-            return;
-        }
-        try {
-            NetworkCleanup.Result result = network.run();
-            for (String line : result.removed()) {
-                tell(line);
-            }
+            Leftover.Result result = attempt.remove();
+            result.removed().forEach(this::tell);
             result.left().forEach(this::leave);
         } catch (IOException e) {
-            leave(e.getMessage());
+            leave(name + " cannot be looked at: " + e);
         }
+    }
+
+    @FunctionalInterface
+    private interface Attempt {
+        Leftover.Result remove() throws IOException;
+    }
+
+    /** While there is no kubelet, an agent that runs has no socket, and only its process shows. */
+    private Optional<String> runningAgent(Leftovers files) {
+        try {
+            List<Path> sockets = files.liveSockets();
+            if (!sockets.isEmpty()) {
+                return Optional.of("an agent still runs (" + sockets.getFirst() + " answers)");
+            }
+        } catch (IOException e) {
+            return Optional.of("whether an agent still runs cannot be told (" + e + ")");
+        }
+        return agents.get().stream().findFirst().map(pid -> "an agent still runs (pid " + pid + ")");
     }
 
     /** Why traffic of pods may depend on our routes; absent when none does. */
@@ -154,9 +168,18 @@ final class CleanupCommand implements Callable<Integer> {
         return names.stream().distinct().collect(Collectors.joining(", "));
     }
 
-    private void tell(String what) throws IOException {
+    private void tell(String what) {
         removed++;
-        console.print("removed " + TerminalText.escape(what) + "\n");
+        print("removed " + TerminalText.escape(what) + "\n");
+    }
+
+    /** That nobody reads on must not end the work in the middle; the exit code tells of the work. */
+    private void print(String text) {
+        try {
+            console.print(text);
+        } catch (IOException nobodyReads) {
+            return;
+        }
     }
 
     private void leave(String why) {

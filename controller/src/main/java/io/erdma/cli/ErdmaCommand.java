@@ -3,10 +3,14 @@ package io.erdma.cli;
 import static java.util.Objects.requireNonNull;
 
 import io.erdma.node.BuildInfo;
+import io.erdma.node.driver.HostCommands;
+import io.erdma.node.driver.InstallerDirectories;
 import java.io.FileDescriptor;
 import java.io.FileInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.file.Path;
+import java.util.List;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.IVersionProvider;
@@ -68,7 +72,8 @@ final class ErdmaCommand implements Runnable {
         root.addSubcommand(new StatCommand(console));
         CommandLine ncclCheck = new CommandLine(new NcclCheckCommand(console, standardInput));
         root.addSubcommand(ncclCheck);
-        root.addSubcommand(new CleanupCommand(console, new InterfaceCleanup()));
+        root.addSubcommand(new AwaitCleanupCommand(console, System.getenv()));
+        root.addSubcommand(cleanup(console));
         root.addSubcommand(new VersionCommand(console));
         // As getopt does it for ibv_devinfo: --list may be --li, and of two -d the last one counts.
         root.setAbbreviatedOptionsAllowed(true);
@@ -82,6 +87,16 @@ final class ErdmaCommand implements Runnable {
         root.setParameterExceptionHandler((e, arguments) -> wrongUsage(e, console));
         root.setExecutionExceptionHandler((e, commandLine, parsed) -> failed(e, console));
         return root;
+    }
+
+    private static CleanupCommand cleanup(Console console) {
+        Path proc = Path.of("/proc");
+        return new CleanupCommand(
+                console,
+                List.of(
+                        new InstallerCleanup(new InstallerDirectories(HostCommands.find(proc), proc)),
+                        new InterfaceCleanup()),
+                new AgentProcesses(proc)::list);
     }
 
     private static int wrongUsage(ParameterException e, Console console) {

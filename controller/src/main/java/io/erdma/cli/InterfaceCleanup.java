@@ -9,10 +9,20 @@ import java.io.IOException;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** Of this network namespace, by netlink. */
-final class InterfaceCleanup implements NetworkCleanup {
+/** What the agent set up on the interfaces of this network namespace, by netlink. */
+final class InterfaceCleanup implements Leftover {
     @Override
-    public Result run() throws IOException {
+    public String name() {
+        return "routes and addresses";
+    }
+
+    @Override
+    public boolean podsNeedIt() {
+        return true;
+    }
+
+    @Override
+    public Result remove() throws IOException {
         try (InterfaceConfigurer configurer = InterfaceConfigurer.open()) {
             Plan plan = CleanupPlan.of(configurer.found());
             InterfaceConfigurer.Outcome outcome = configurer.apply(plan.changes());

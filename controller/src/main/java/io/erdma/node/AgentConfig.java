@@ -23,7 +23,9 @@ import java.util.Optional;
  * What the agent was told to do, checked.
  *
  * @param cluster how the cluster's API is reached; absent outside of one
- * @param probeAddress absent: no HTTP server
+ * @param probeAddress absent: nothing answers probes and scrapes
+ * @param pageAddress absent: there is no page
+ * @param podMetrics whether the probe address tells of pods, too
  * @param usage absent: nobody looks who uses the devices
  * @param reports what the cluster is told of the node
  * @param choices every setting with its value in text and where that came from, in the table's order
@@ -41,6 +43,8 @@ public record AgentConfig(
         String verbsLibrary,
         DriverSettings driver,
         Optional<InetSocketAddress> probeAddress,
+        Optional<InetSocketAddress> pageAddress,
+        boolean podMetrics,
         Optional<UsageMonitor.Settings> usage,
         ClusterReporter.Settings reports,
         LogFormat logFormat,

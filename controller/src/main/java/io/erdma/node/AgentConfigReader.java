@@ -20,11 +20,14 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.regex.Pattern;
@@ -278,11 +281,64 @@ public final class AgentConfigReader {
     // ---- all sources ----
 
     private void check() {
-        given.forEach((setting, values) -> values.forEach(value -> setting.problemWith(value.text())
-                .ifPresent(problem -> problems.add(value.spelling() + " (" + value.source() + "): " + problem))));
+        Set<Setting<?>> wrong = new HashSet<>();
+        given.forEach((setting, values) ->
+                values.forEach(value -> setting.problemWith(value.text()).ifPresent(problem -> {
+                    wrong.add(setting);
+                    problems.add(value.spelling() + " (" + value.source() + "): " + problem);
+                })));
+        // What several settings say together is only worth a word where each of them says something.
+        if (Collections.disjoint(wrong, List.of(Settings.KUBELET_ROOT_DIR, Settings.RESOURCE_NAME))) {
+            checkSession();
+        }
+        if (Collections.disjoint(
+                wrong,
+                List.of(
+                        Settings.INSTALL_DRIVER,
+                        Settings.MANAGE_DRIVER,
+                        Settings.DRIVER_URL,
+                        Settings.DRIVER_SHA256,
+                        Settings.INSTALLER_VERSION))) {
+            checkInstaller();
+        }
     }
 
-    private AgentConfig build() throws ConfigurationException {
+    /** The socket's path depends on two settings. */
+    private void checkSession() {
+        try {
+            session();
+        } catch (IllegalArgumentException e) {
+            List<Given> chosen = chosen(Settings.KUBELET_ROOT_DIR, given.get(Settings.KUBELET_ROOT_DIR));
+            String where = chosen.isEmpty()
+                    ? "--kubelet-root-dir=" + one(Settings.KUBELET_ROOT_DIR) + " (default)"
+                    : chosen.getLast().spelling() + " (" + chosen.getLast().source() + ")";
+            problems.add(where + ": " + e.getMessage());
+        }
+    }
+
+    /** What is run as root on the host has to be named in full. */
+    private void checkInstaller() {
+        if (!one(Settings.INSTALL_DRIVER)) {
+            return;
+        }
+        if (one(Settings.DRIVER_URL).isEmpty()) {
+            problems.add("--install-driver=true: there is no URL; set --driver-url");
+        }
+        if (one(Settings.DRIVER_SHA256).isEmpty()) {
+            problems.add(
+                    "--install-driver=true: there is no checksum, and what is not checked is not run as root on the"
+                            + " host; set --driver-sha256");
+        }
+        if (one(Settings.DRIVER_URL).contains(InstallerSettings.VERSION)
+                && one(Settings.INSTALLER_VERSION).isEmpty()) {
+            problems.add("--install-driver=true: the URL asks for a version; set --erdma-installer-version");
+        }
+        if (!one(Settings.MANAGE_DRIVER)) {
+            problems.add("--install-driver=true: --manage-driver=false forbids it; set only one of them");
+        }
+    }
+
+    private AgentConfig build() {
         List<Choice> choices = new ArrayList<>();
         given.forEach((setting, values) -> {
             List<Given> chosen = chosen(setting, values);
@@ -312,6 +368,8 @@ public final class AgentConfigReader {
                 one(Settings.VERBS_LIBRARY),
                 driver(),
                 one(Settings.PROBE_ADDRESS),
+                one(Settings.PAGE_ADDRESS),
+                one(Settings.POD_METRICS),
                 usage(),
                 new ClusterReporter.Settings(
                         one(Settings.EVENTS), one(Settings.NODE_CONDITION), one(Settings.NODE_LABEL), nodeName()),
@@ -321,18 +379,8 @@ public final class AgentConfigReader {
                 notes);
     }
 
-    /** The socket's path depends on two settings together, so it is checked once both are known to be good. */
-    private SessionSettings session() throws ConfigurationException {
-        Path root = one(Settings.KUBELET_ROOT_DIR);
-        try {
-            return SessionSettings.of(root, one(Settings.RESOURCE_NAME));
-        } catch (IllegalArgumentException e) {
-            List<Given> chosen = chosen(Settings.KUBELET_ROOT_DIR, given.get(Settings.KUBELET_ROOT_DIR));
-            String where = chosen.isEmpty()
-                    ? "--kubelet-root-dir=" + root + " (default)"
-                    : chosen.getLast().spelling() + " (" + chosen.getLast().source() + ")";
-            throw new ConfigurationException(List.of(where + ": " + e.getMessage()));
-        }
+    private SessionSettings session() {
+        return SessionSettings.of(one(Settings.KUBELET_ROOT_DIR), one(Settings.RESOURCE_NAME));
     }
 
     /** A slower check needs a longer grace, or one late answer would already count against a device. */
@@ -347,11 +395,7 @@ public final class AgentConfigReader {
                 HealthSettings.STANDARD.firstAnswer());
     }
 
-    /** What is run as root on the host has to be named in full. */
-    private DriverSettings driver() throws ConfigurationException {
-        String url = one(Settings.DRIVER_URL);
-        String sha256 = one(Settings.DRIVER_SHA256);
-        String version = one(Settings.INSTALLER_VERSION);
+    private DriverSettings driver() {
         if (!one(Settings.INSTALL_DRIVER)) {
             for (Setting<?> setting :
                     List.of(Settings.INSTALLER_VERSION, Settings.DRIVER_URL, Settings.DRIVER_SHA256)) {
@@ -361,29 +405,15 @@ public final class AgentConfigReader {
             }
             return new DriverSettings(one(Settings.PREFER_DRIVER), one(Settings.MANAGE_DRIVER), Optional.empty());
         }
-        List<String> missing = new ArrayList<>();
-        if (url.isEmpty()) {
-            missing.add("--install-driver=true: there is no URL; set --driver-url");
-        }
-        if (sha256.isEmpty()) {
-            missing.add("--install-driver=true: there is no checksum, and what is not checked is not run as root on the"
-                    + " host; set --driver-sha256");
-        }
-        if (url.contains(InstallerSettings.VERSION) && version.isEmpty()) {
-            missing.add("--install-driver=true: the URL asks for a version; set --erdma-installer-version");
-        }
-        if (!one(Settings.MANAGE_DRIVER)) {
-            missing.add("--install-driver=true: --manage-driver=false forbids it; set only one of them");
-        }
-        if (!missing.isEmpty()) {
-            throw new ConfigurationException(missing);
-        }
         return new DriverSettings(
-                one(Settings.PREFER_DRIVER), true, Optional.of(InstallerSettings.of(url, version, sha256)));
+                one(Settings.PREFER_DRIVER),
+                true,
+                Optional.of(InstallerSettings.of(
+                        one(Settings.DRIVER_URL), one(Settings.INSTALLER_VERSION), one(Settings.DRIVER_SHA256))));
     }
 
     private Optional<UsageMonitor.Settings> usage() {
-        return one(Settings.POD_METRICS)
+        return one(Settings.POD_METRICS) || one(Settings.PAGE_ADDRESS).isPresent()
                 ? Optional.of(new UsageMonitor.Settings(
                         UsageMonitor.Settings.STANDARD.period(),
                         one(Settings.FALLBACK_AFTER),
@@ -391,6 +421,7 @@ public final class AgentConfigReader {
                 : Optional.empty();
     }
 
+    /** The chart always passes an MTU; its standard value says nothing of the instance. */
     private InterfaceSettings interfaces() {
         return new InterfaceSettings(
                 one(Settings.LOCAL_ERI_DISCOVERY),
@@ -398,7 +429,7 @@ public final class AgentConfigReader {
                 nodeName(),
                 one(Settings.METADATA_ADDRESS),
                 one(Settings.JUMBO_FRAME_MTU),
-                !given.get(Settings.JUMBO_FRAME_MTU).isEmpty());
+                !String.valueOf(one(Settings.JUMBO_FRAME_MTU)).equals(Settings.JUMBO_FRAME_MTU.defaultText()));
     }
 
     private String nodeName() {

@@ -5,13 +5,17 @@ import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import org.snakeyaml.engine.v2.api.LoadSettings;
 import org.snakeyaml.engine.v2.api.lowlevel.Parse;
@@ -57,10 +61,23 @@ record ConfigFile(List<Entry> entries, List<String> problems) {
 
     static ConfigFile read(Path file) {
         byte[] bytes;
-        try (InputStream in = Files.newInputStream(file)) {
-            bytes = in.readNBytes(MAX_BYTES + 1);
+        try {
+            // Opening a pipe or a device may wait for ever.
+            BasicFileAttributes attributes = Files.readAttributes(file, BasicFileAttributes.class);
+            if (attributes.isDirectory()) {
+                return failed(file + ": a directory; name a file in it");
+            }
+            if (!attributes.isRegularFile()) {
+                return failed(file + ": not a regular file, so it is not read; write the settings into one");
+            }
+            bytes = firstBytes(file);
         } catch (NoSuchFileException e) {
             return failed(file + ": there is no such file");
+        } catch (AccessDeniedException e) {
+            return failed(file + ": the agent has no permission to read it");
+        } catch (FileSystemException e) {
+            return failed(file + ": cannot be read: "
+                    + Optional.ofNullable(e.getReason()).orElseGet(e::getMessage));
         } catch (IOException e) {
             return failed(file + ": cannot be read: " + e.getMessage());
         }
@@ -75,6 +92,12 @@ record ConfigFile(List<Entry> entries, List<String> problems) {
             return parse(text, file.toString());
         } catch (CharacterCodingException e) {
             return failed(file + ": not UTF-8 text");
+        }
+    }
+
+    private static byte[] firstBytes(Path file) throws IOException {
+        try (InputStream in = Files.newInputStream(file)) {
+            return in.readNBytes(MAX_BYTES + 1);
         }
     }
 

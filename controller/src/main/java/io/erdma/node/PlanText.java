@@ -46,7 +46,7 @@ final class PlanText {
 
     private void driver(DriverStatus status) {
         add(
-                "info",
+                status.due() ? "planned" : "info",
                 "driver: preferred " + status.preferred() + (status.chosenByNode() ? " (chosen by the node)" : "")
                         + ", in force " + status.inForce() + ": " + status.plan());
         status.pending().ifPresent(why -> add("pending", "driver: " + why));

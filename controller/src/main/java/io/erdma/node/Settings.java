@@ -85,9 +85,16 @@ final class Settings {
             ":9470",
             Parsers::listenAddress,
             "Where /healthz, /readyz, /metrics, /plans and /loglevel answer; empty turns them off.");
+    static final Setting<Optional<InetSocketAddress>> PAGE_ADDRESS = new Setting<>(
+            "page-address",
+            Kind.VALUE_OR_EMPTY,
+            "ADDRESS",
+            "127.0.0.1:9471",
+            Parsers::listenAddress,
+            "Where a page for people tells how the node stands, with /metrics of pods beside it; empty turns it off.");
     static final Setting<Boolean> POD_METRICS = flag(
             "pod-metrics",
-            "Look every 30 s which pods use the devices, show it in /metrics, and log those that asked for eRDMA and do not use it; needs hostPID.");
+            "Show in /metrics of the probe address, too, which pods use the devices. Where that or the page is on, they are looked at every 30 s, and those that asked for eRDMA and do not use it are logged; needs hostPID.");
     static final Setting<Duration> FALLBACK_AFTER = value(
             "fallback-after",
             "DURATION",
@@ -158,7 +165,7 @@ final class Settings {
             "BYTES",
             "8500",
             Parsers.integer(1280, 9600),
-            "MTU of secondary eRDMA interfaces: where the ERdmaDevice object says that the instance has jumbo frames, and with local discovery only if it is given.");
+            "MTU of secondary eRDMA interfaces: where the ERdmaDevice object says that the instance has jumbo frames; with local discovery, which can't tell, only if it is not the default.");
     static final Setting<Boolean> MANAGE_INTERFACES = new Setting<>(
             "manage-interfaces",
             Kind.FLAG,
@@ -217,6 +224,7 @@ final class Settings {
             HEALTH_INTERVAL,
             RESCAN_INTERVAL,
             PROBE_ADDRESS,
+            PAGE_ADDRESS,
             POD_METRICS,
             FALLBACK_AFTER,
             EVENTS,

@@ -107,12 +107,19 @@ public final class UsageMonitor implements AutoCloseable {
 
     /** Without the host's pid namespace there is nothing to see, so nothing is started. */
     public void start() {
-        if (reader.processes().seesAllProcesses()) {
+        Optional<String> obstacle = obstacle();
+        if (obstacle.isEmpty()) {
             thread.start();
         } else {
-            LOG.info("use of devices by pods is not watched: the agent is not in the host's pid namespace"
-                    + "; set hostPID: true in the agent's pod");
+            LOG.info("use of devices by pods is not watched: " + obstacle.get());
         }
+    }
+
+    /** Why nothing is watched, and what to do; absent where it is. */
+    public Optional<String> obstacle() {
+        return reader.processes().seesAllProcesses()
+                ? Optional.empty()
+                : Optional.of("the agent is not in the host's pid namespace; set hostPID: true in the agent's pod");
     }
 
     /** Empty until the first look, and where nothing is watched. */

@@ -23,6 +23,9 @@ public final class UsageReader {
             "processes of pods can't be seen from this pid namespace, so use is counted for"
                     + " each device only; run it in the host's (hostPID: true)";
 
+    /** What the problem begins with when the kubelet did not tell who holds shares. */
+    static final String SHARES_UNKNOWN = "shares of pods are not known: ";
+
     /** Where RDMA objects are known. */
     @FunctionalInterface
     public interface Objects {
@@ -86,7 +89,7 @@ public final class UsageReader {
         names.problem().filter(_ -> seesAll).ifPresent(problems::add);
         PodShares.Answer granted = shares.get();
         if (granted instanceof PodShares.Answer.Unreadable(var reason)) {
-            problems.add("shares of pods are not known: " + reason);
+            problems.add(SHARES_UNKNOWN + reason);
         }
         return new UsageFacts(devices, found, open, names, granted, seesAll && allOfPods, problems);
     }

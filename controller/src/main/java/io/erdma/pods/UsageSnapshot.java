@@ -65,4 +65,9 @@ public record UsageSnapshot(
         findings = List.copyOf(findings);
         problems = List.copyOf(problems);
     }
+
+    /** Whether the kubelet told who holds shares; otherwise that nobody seems to says nothing. */
+    public boolean sharesKnown() {
+        return problems.stream().noneMatch(problem -> problem.startsWith(UsageReader.SHARES_UNKNOWN));
+    }
 }

@@ -61,11 +61,13 @@ public final class AotTraining {
             throws IOException, InterruptedException, ExecutionException {
         BenchNode node = new BenchNode(directory, DEVICES);
         int port = freePort();
+        int pagePort = freePort();
         List<String> command = new ArrayList<>(List.of(
                 tree.resolve("bin/erdma").toString(),
                 "agent",
                 "--kubelet-root-dir=" + directory.resolve("kubelet"),
-                "--probe-address=127.0.0.1:" + port));
+                "--probe-address=127.0.0.1:" + port,
+                "--page-address=127.0.0.1:" + pagePort));
         command.addAll(node.agentOptions());
         Map<String, String> environment = new HashMap<>(node.verbs().environment());
         environment.put("ERDMA_AOT", work.resolve("agent.aot").toString());
@@ -74,7 +76,8 @@ public final class AotTraining {
             kubelet.dialDeadline(Duration.ofSeconds(10));
             kubelet.awaitAllocatable(FakeKubelet.RESOURCE, SHARES, PATIENCE);
             call(kubelet);
-            scrape(port);
+            scrape(port, "/healthz", "/readyz", "/metrics");
+            scrape(pagePort, "/", "/metrics");
             node.setPort(0, false);
             kubelet.awaitAllocatable(FakeKubelet.RESOURCE, SHARES / DEVICES, PATIENCE);
             node.setPort(0, true);
@@ -83,7 +86,8 @@ public final class AotTraining {
             kubelet.awaitRegistration(2, PATIENCE);
             kubelet.awaitAllocatable(FakeKubelet.RESOURCE, SHARES, PATIENCE);
             call(kubelet);
-            scrape(port);
+            scrape(port, "/healthz", "/readyz", "/metrics");
+            scrape(pagePort, "/", "/metrics");
             AgentProcess.Exit exit = agent.terminate(WRITING);
             if (exit.code() != 0) {
                 throw new IllegalStateException("the agent ended with " + exit.code());
@@ -122,9 +126,9 @@ public final class AotTraining {
         }
     }
 
-    private static void scrape(int port) throws IOException, InterruptedException {
+    private static void scrape(int port, String... paths) throws IOException, InterruptedException {
         try (HttpClient client = HttpClient.newHttpClient()) {
-            for (String path : List.of("/healthz", "/readyz", "/metrics")) {
+            for (String path : paths) {
                 URI address = URI.create("http://127.0.0.1:" + port + path);
                 HttpRequest request =
                         HttpRequest.newBuilder(address).timeout(PATIENCE).build();

@@ -52,7 +52,8 @@ final class Daemon implements AutoCloseable {
                 tree.toAbsolutePath().resolve("bin/erdma").toString(),
                 "agent",
                 "--kubelet-root-dir=" + directory.resolve("kubelet"),
-                "--probe-address=127.0.0.1:0"));
+                "--probe-address=127.0.0.1:0",
+                "--page-address=127.0.0.1:0"));
         command.addAll(node.agentOptions());
         command.addAll(options);
         Map<String, String> variables = new HashMap<>(environment);

@@ -2,6 +2,8 @@ package io.erdma.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.erdma.node.driver.HostCommands;
+import io.erdma.node.driver.InstallerDirectories;
 import io.erdma.plugin.UnixTransport;
 import io.erdma.proto.podresources.v1.ContainerDevices;
 import io.erdma.proto.podresources.v1.ContainerResources;
@@ -13,6 +15,7 @@ import io.grpc.Server;
 import io.grpc.stub.StreamObserver;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.channels.ServerSocketChannel;
@@ -21,6 +24,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -42,6 +48,7 @@ class CleanupCommandTest {
 
     private final List<String> routes = new ArrayList<>(List.of("route default via 10.0.0.253 dev eth1 metric 200"));
     private final List<String> stays = new ArrayList<>();
+    private IOException networkFault;
     private Path sockets;
     private Path spec;
     private Server kubelet;
@@ -104,14 +111,40 @@ class CleanupCommandTest {
     private Run cleanup() {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         ByteArrayOutputStream err = new ByteArrayOutputStream();
-        NetworkCleanup network = () -> {
-            List<String> removed = List.copyOf(routes);
-            routes.clear();
-            return new NetworkCleanup.Result(removed, stays);
-        };
-        int exitCode = new CommandLine(new CleanupCommand(new Console(out, err), network))
-                .execute("--kubelet-root-dir=" + directory.resolve("k"), "--cdi-dir=" + directory.resolve("cdi"));
+        int exitCode = run(out, err);
         return new Run(exitCode, out.toString(StandardCharsets.UTF_8), err.toString(StandardCharsets.UTF_8));
+    }
+
+    private int run(OutputStream out, OutputStream err) {
+        Leftover network = new Leftover() {
+            @Override
+            public String name() {
+                return "routes and addresses";
+            }
+
+            @Override
+            public boolean podsNeedIt() {
+                return true;
+            }
+
+            @Override
+            public Result remove() throws IOException {
+                if (networkFault != null) {
+                    throw networkFault;
+                }
+                List<String> removed = List.copyOf(routes);
+                routes.clear();
+                return new Result(removed, stays);
+            }
+        };
+        Path installers = directory.resolve("tmp");
+        Leftover installer =
+                new InstallerCleanup(new InstallerDirectories(HostCommands.direct(), Path.of("/proc"), installers));
+        return new CommandLine(new CleanupCommand(
+                        new Console(out, err),
+                        List.of(installer, network),
+                        new AgentProcesses(directory.resolve("proc"))::list))
+                .execute("--kubelet-root-dir=" + directory.resolve("k"), "--cdi-dir=" + directory.resolve("cdi"));
     }
 
     @Test
@@ -170,6 +203,110 @@ class CleanupCommandTest {
         }
         assertThat(spec).exists();
         assertThat(routes).hasSize(1);
+    }
+
+    /** Without a kubelet an agent has no socket: it waits for it. */
+    @Test
+    void takesNothingFromAnAgentThatWaitsForItsKubelet() throws IOException {
+        Files.writeString(spec, OUR_SPEC);
+        Path process = Files.createDirectories(directory.resolve("proc/4711"));
+        Files.writeString(process.resolve("cmdline"), "java\0-Xmx24m\0io.erdma.node.AgentMain\0--cdi=also\0");
+        Path editor = Files.createDirectories(directory.resolve("proc/4712"));
+        Files.writeString(editor.resolve("cmdline"), "vi\0io.erdma.node.AgentMain.java\0");
+        Run run = cleanup();
+        assertThat(run.exitCode()).isEqualTo(1);
+        assertThat(run.complaints())
+                .containsExactly("left: an agent still runs (pid 4711): the CDI specification, directories of driver"
+                        + " installers and routes and addresses stay; uninstall it first");
+        assertThat(spec).exists();
+        assertThat(routes).hasSize(1);
+    }
+
+    @Test
+    void removesWhatKilledAgentsLeftInTheMiddleOfTheirWork() throws IOException {
+        kubelet();
+        routes.clear();
+        Path unfinished = Files.writeString(spec.resolveSibling(".aliyun.com-erdma.json17.tmp"), "{");
+        Path installer = Files.createDirectories(directory.resolve("tmp/erdma-agent-installer-12/unpacked/deep"));
+        Path others = Files.createDirectories(directory.resolve("tmp/erdma-agent-installer-notes"));
+        Run run = cleanup();
+        assertThat(run.exitCode()).isZero();
+        assertThat(run.out().lines())
+                .containsExactly(
+                        "removed CDI specification " + unfinished,
+                        "removed installer's directory " + installer.getParent().getParent());
+        assertThat(others).exists();
+        assertThat(cleanup().out()).isEqualTo("nothing to do: this node is clean\n");
+    }
+
+    @Test
+    void leavesAnInstallerThatStillRuns() throws Exception {
+        kubelet();
+        routes.clear();
+        Path installer = Files.createDirectories(directory.resolve("tmp/erdma-agent-installer-12"));
+        Path script = Files.writeString(installer.resolve("install.sh"), "sleep 1000\n:\n");
+        Process running = new ProcessBuilder("sh", script.toString()).start();
+        try {
+            Run run = cleanup();
+            assertThat(run.exitCode()).isEqualTo(1);
+            assertThat(run.complaints())
+                    .containsExactly("left: the driver's installer in " + installer + " still runs (pid "
+                            + running.pid() + "); clean up again when it has ended");
+            assertThat(script).exists();
+        } finally {
+            running.descendants().forEach(ProcessHandle::destroyForcibly);
+            running.destroyForcibly();
+        }
+    }
+
+    /** What cannot be looked at is no fault of ours, and keeps nothing else from being removed. */
+    @Test
+    void saysWhatItMayNotLookAtAndRemovesTheRest() throws IOException {
+        kubelet();
+        networkFault = new IOException("cannot read routes: the kernel answered EPERM (1)");
+        Files.writeString(spec, OUR_SPEC);
+        Run run = cleanup();
+        assertThat(run.exitCode()).isEqualTo(1);
+        assertThat(run.out()).isEqualTo("removed CDI specification " + spec + "\n");
+        assertThat(run.err())
+                .contains("routes and addresses cannot be looked at", "EPERM")
+                .doesNotContain("internal");
+    }
+
+    @Test
+    void endsItsWorkAlsoWhenNobodyReadsOn() throws IOException {
+        kubelet();
+        Files.writeString(spec, OUR_SPEC);
+        OutputStream gone = new OutputStream() {
+            @Override
+            public void write(int one) throws IOException {
+                throw new IOException("Broken pipe");
+            }
+        };
+        assertThat(run(gone, OutputStream.nullOutputStream())).isZero();
+        assertThat(spec).doesNotExist();
+        assertThat(routes).isEmpty();
+    }
+
+    /** Each thing is told of by one of them, and neither complains that the other was faster. */
+    @Test
+    void twoAtOnceDoTheWorkOnceAndBothSucceed() throws Exception {
+        kubelet();
+        routes.clear();
+        for (int i = 0; i < 50; i++) {
+            Files.writeString(spec.resolveSibling(".aliyun.com-erdma.json" + i + ".tmp"), "{");
+            Files.createDirectories(directory.resolve("tmp/erdma-agent-installer-" + i + "/unpacked"));
+        }
+        try (ExecutorService threads = Executors.newFixedThreadPool(2)) {
+            Future<Run> first = threads.submit(this::cleanup);
+            Future<Run> second = threads.submit(this::cleanup);
+            assertThat(List.of(first.get(), second.get())).allSatisfy(run -> {
+                assertThat(run.err()).isEmpty();
+                assertThat(run.exitCode()).isZero();
+            });
+        }
+        assertThat(spec.getParent()).isEmptyDirectory();
+        assertThat(directory.resolve("tmp")).isEmptyDirectory();
     }
 
     @ParameterizedTest

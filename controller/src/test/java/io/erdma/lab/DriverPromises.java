@@ -7,6 +7,7 @@ import io.erdma.node.driver.DriverMode;
 import io.erdma.node.driver.DriverSettings;
 import io.erdma.node.driver.DriverStatus;
 import io.erdma.node.driver.HostCommands;
+import io.erdma.node.driver.InstallerSettings;
 import io.erdma.node.driver.KernelModules;
 import io.erdma.node.driver.ModeInForce;
 import io.erdma.plugin.FakeKubelet;
@@ -271,7 +272,7 @@ final class DriverPromises implements AutoCloseable {
     // ---- the driver
 
     /** In mode default. */
-    private static void load() {
+    static void load() {
         unload();
         Command.check("modprobe", "erdma");
         Await.until("the driver's device is there", Node.PATIENCE, () -> device().isPresent());
@@ -283,12 +284,16 @@ final class DriverPromises implements AutoCloseable {
         }
     }
 
-    private static String compatMode() {
+    static boolean isLoaded() {
+        return Files.exists(MODULE);
+    }
+
+    static String compatMode() {
         return text(MODULE.resolve("parameters/compat_mode"));
     }
 
     /** The device that has this driver, once it has its uverbs node. */
-    private static Optional<String> device() {
+    static Optional<String> device() {
         try (var devices = Files.list(SYS.resolve("class/infiniband"))) {
             return devices.filter(device -> {
                         try {
@@ -334,7 +339,7 @@ final class DriverPromises implements AutoCloseable {
                 .build();
     }
 
-    private static void require(boolean condition, String otherwise) {
+    static void require(boolean condition, String otherwise) {
         if (!condition) {
             throw new AssertionError(otherwise);
         }
@@ -347,8 +352,18 @@ final class DriverPromises implements AutoCloseable {
         Command.run(List.of("rmmod", "smc"));
     }
 
+    /** One that works already. */
+    Keeper keeper(DriverMode preference) {
+        return new Keeper(Optional.of(preference), Optional.empty(), true);
+    }
+
+    /** One that works already, and may install a missing driver. */
+    Keeper keeper(DriverMode preference, InstallerSettings installer) {
+        return new Keeper(Optional.of(preference), Optional.of(installer), true);
+    }
+
     /** A keeper of this machine's driver, with a hold that notes what is asked of it. */
-    private final class Keeper implements AutoCloseable, DeviceHold {
+    final class Keeper implements AutoCloseable, DeviceHold {
         private final DriverKeeper keeper;
         private final List<String> events = new ArrayList<>();
         private Optional<VerbsContext> context = Optional.empty();
@@ -358,8 +373,12 @@ final class DriverPromises implements AutoCloseable {
         }
 
         Keeper(Optional<DriverMode> preference, boolean start) {
+            this(preference, Optional.empty(), start);
+        }
+
+        private Keeper(Optional<DriverMode> preference, Optional<InstallerSettings> installer, boolean start) {
             keeper = DriverKeeper.of(
-                    new DriverSettings(preference, true, Optional.empty()),
+                    new DriverSettings(preference, true, installer),
                     new NodePaths(root.resolve("sys"), Path.of("/dev"), Path.of("/etc")),
                     new PodShares(transport, kubeletRoot, FakeKubelet.RESOURCE),
                     this);
@@ -413,6 +432,13 @@ final class DriverPromises implements AutoCloseable {
                         + device().map(name -> text(SYS.resolve("class/infiniband/" + name + "/node_type")))
                                 .orElse("no device"));
             }
+        }
+
+        /** @return how long that took */
+        Duration end() {
+            long start = System.nanoTime();
+            close();
+            return Duration.ofNanos(System.nanoTime() - start);
         }
 
         @Override

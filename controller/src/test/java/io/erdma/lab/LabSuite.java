@@ -146,10 +146,49 @@ public final class LabSuite {
                     "agentSwitchesTheDriverOnceThePodsAreGoneAndGrantsByTheNewMode",
                     () -> driver.theAgentSwitches(agents()));
             endAgent();
+            if (only.isEmpty() || only.get().pattern().contains("installer")) {
+                installer(driver);
+            }
+            if (only.isEmpty() || only.get().pattern().contains("driverFaults")) {
+                driverFaults(driver);
+            }
             DriverPromises.unload();
         }
 
         check("devinfoAgreesAfterAllThis", this::devinfoAgrees);
+    }
+
+    private void driverFaults(DriverPromises driver) throws IOException {
+        try (SwitchFaultPromises faults = new SwitchFaultPromises(driver, node)) {
+            check(
+                    "driverFaultsAreNamedAndGotOverOnceTheDriverCanBeLoaded",
+                    faults::namesWhatWentWrongAndLoadsTheDriverWhenItCan);
+            check("driverFaultsAgentEndsInTimeWhileModprobeHangs", () -> faults.endsInTimeWhileModprobeHangs(agents()));
+            check(
+                    "driverFaultsAgentPutsRightWhatWasKilledBetweenUnloadingAndLoading",
+                    () -> faults.isPutRightByTheAgentThatFollowsOneKilledBetweenUnloadingAndLoading(agents()));
+            check(
+                    "driverFaultsAgentPutsRightWhatWasKilledBeforeUnloading",
+                    () -> faults.isPutRightByTheAgentThatFollowsOneKilledBeforeUnloading(agents()));
+            check(
+                    "driverFaultsAgentPutsRightWhatWasKilledWhileItAwaitedTheDevice",
+                    () -> faults.isPutRightByTheAgentThatFollowsOneKilledWhileItAwaitsTheDevice(agents()));
+            check(
+                    "driverFaultsAgentServesWithoutCdiWhileItsDirectoryIsFull",
+                    () -> faults.servesWithoutCdiWhileItsDirectoryIsFull(agents()));
+            endAgent();
+        }
+    }
+
+    private void installer(DriverPromises driver) throws IOException {
+        try (InstallerPromises installer = new InstallerPromises(driver, node)) {
+            check(
+                    "installerRunsNothingThatIsNotWhatTheOperatorMeant",
+                    installer::runsNothingThatIsNotWhatTheOperatorMeant);
+            check("installerInstallsAndTheDriverIsLoaded", installer::installsAndLoadsInThePreferredMode);
+            check("installerLeavesThePodsControlGroupOfVersion1", () -> installer.leavesThePodsControlGroup(1));
+            check("installerLeavesThePodsControlGroupOfVersion2", () -> installer.leavesThePodsControlGroup(2));
+        }
     }
 
     private void interfaces() throws IOException {

@@ -15,6 +15,7 @@ import io.erdma.node.log.LogLevel;
 import io.erdma.node.net.RouteSettings;
 import io.erdma.plugin.CdiMode;
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
@@ -28,6 +29,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -110,7 +112,7 @@ class AgentConfigReaderTest {
             case "verbs-library" -> "/opt/lib/libibverbs.so.1";
             case "health-interval", "rescan-interval" -> "1500ms";
             case "fallback-after" -> "90s";
-            case "probe-address" -> "127.0.0.1:0";
+            case "probe-address", "page-address" -> "127.0.0.1:0";
             case "log-format" -> "json";
             case "log-level" -> "debug";
             case "prefer-driver" -> "ofed";
@@ -272,6 +274,24 @@ class AgentConfigReaderTest {
     }
 
     @Test
+    void reportsWhatSettingsSayTogetherWithEverythingElse() {
+        assertThat(problems(
+                        "--install-driver",
+                        "--kubelet-root-dir=/" + "long/".repeat(40),
+                        "--cdi=maybe",
+                        "--route-metric=0"))
+                .hasSize(5)
+                .anyMatch(problem -> problem.startsWith("--cdi=maybe"))
+                .anyMatch(problem -> problem.startsWith("--route-metric=0"))
+                .anyMatch(problem -> problem.startsWith("--kubelet-root-dir=/long"))
+                .anyMatch(problem -> problem.contains("there is no URL"))
+                .anyMatch(problem -> problem.contains("there is no checksum"));
+        assertThat(problems("--install-driver=perhaps", "--resource-name=x"))
+                .as("nothing follows from a value that is none")
+                .hasSize(2);
+    }
+
+    @Test
     void ourOwnNameWinsOverTheOneOfTheGoAgent() throws ConfigurationException {
         assertThat(read("--log-level=warn", "--zap-log-level=debug").logLevel()).isEqualTo(LogLevel.WARN);
     }
@@ -308,6 +328,9 @@ class AgentConfigReaderTest {
         assertThat(read("--local-eri-discovery=false").interfaces().localDiscovery())
                 .isFalse();
         assertThat(read("--jumbo-frame-mtu=8500").interfaces().jumboFrameMtuGiven())
+                .as("what charts always pass")
+                .isFalse();
+        assertThat(read("--jumbo-frame-mtu=4000").interfaces().jumboFrameMtuGiven())
                 .isTrue();
     }
 
@@ -540,6 +563,32 @@ class AgentConfigReaderTest {
                 .singleElement()
                 .asString()
                 .contains(": not YAML: ");
+    }
+
+    /** Opening a pipe waits until somebody writes into it. */
+    @Test
+    @Timeout(30)
+    void readsNothingButRegularFiles() throws Exception {
+        Path pipe = directory.resolve("pipe");
+        assertThat(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor())
+                .isZero();
+
+        for (Path file : List.of(pipe, Path.of("/dev/zero"))) {
+            assertThat(problems("--config=" + file))
+                    .containsExactly(file + ": not a regular file, so it is not read; write the settings into one");
+        }
+        assertThat(problems("--config=" + directory)).containsExactly(directory + ": a directory; name a file in it");
+    }
+
+    @Test
+    void readsNoMoreOfAHugeFileThanSettingsNeed() throws IOException {
+        Path huge = directory.resolve("huge.yaml");
+        try (var file = new RandomAccessFile(huge.toFile(), "rw")) {
+            file.setLength(10L << 30);
+        }
+
+        assertThat(problems("--config=" + huge))
+                .containsExactly(huge + ": larger than 64 KiB, so this is no file of settings");
     }
 
     @Test

@@ -92,6 +92,7 @@ class AgentIT {
                 "--dev-root=" + node.dev(),
                 "--verbs-library=" + FakeVerbs.library(),
                 "--probe-address=127.0.0.1:" + port,
+                "--page-address=",
                 "--metadata-address=http://127.0.0.1:" + metadata.address().getPort(),
                 // The recorded interface is none of this machine's.
                 "--log-level=debug"));
@@ -140,7 +141,7 @@ class AgentIT {
                 .contains("erdma_device_healthy{device=\"erdma_0\"} 1.0")
                 .contains("erdma_shares 5.0")
                 .contains("erdma_listandwatch_streams 1.0")
-                .contains("erdma_allocations_seconds_count{outcome=\"granted\"} 1");
+                .contains("erdma_allocate_duration_seconds_count{outcome=\"granted\"} 1");
 
         assertThat(AgentProcess.get(port, "/plans").body()).contains("info interfaces: from ");
 

@@ -72,6 +72,7 @@ class InterfacesIT {
                 "--verbs-library=" + FakeVerbs.library(),
                 "--shares-per-device=2",
                 "--probe-address=",
+                "--page-address=",
                 "--node-name=node-a",
                 "--metadata-address=http://127.0.0.1:" + metadata.address().getPort()));
         all.addAll(List.of(settings));

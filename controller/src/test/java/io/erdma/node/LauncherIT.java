@@ -90,7 +90,8 @@ class LauncherIT {
                 "--kubelet-root-dir=" + node,
                 "--sysfs-root=" + node,
                 "--dev-root=" + node,
-                "--probe-address=");
+                "--probe-address=",
+                "--page-address=");
         Path file = Path.of("/proc", Long.toString(agent.pid()), "cmdline");
         await().atMost(SOON)
                 .until(() -> Files.readString(file).contains(AgentMain.class.getName())
@@ -220,7 +221,8 @@ class LauncherIT {
                 "--kubelet-root-dir=" + directory,
                 "--sysfs-root=" + directory,
                 "--dev-root=" + directory,
-                "--probe-address=");
+                "--probe-address=",
+                "--page-address=");
 
         assertThat(agent.exitCode(SOON)).isEqualTo(70);
         assertThat(agent.log().lines().filter(line -> line.contains(" ERROR ")))
@@ -266,7 +268,8 @@ class LauncherIT {
                 "--dev-root=" + node.dev(),
                 "--verbs-library=" + library,
                 "--shares-per-device=2",
-                "--probe-address=");
+                "--probe-address=",
+                "--page-address=");
 
         kubelet.awaitAllocatable(FakeKubelet.RESOURCE, 2, SOON);
 

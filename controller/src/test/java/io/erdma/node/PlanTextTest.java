@@ -29,6 +29,25 @@ class PlanTextTest {
     }
 
     @Test
+    void callsWhatTheDriverIsAboutToDoPlanned() {
+        var driver = new DriverStatus(
+                DriverMode.OFED,
+                true,
+                ModeInForce.DEFAULT,
+                "switch erdma from mode default to ofed",
+                true,
+                Optional.empty(),
+                Optional.empty(),
+                List.of(),
+                Instant.EPOCH);
+
+        assertThat(PlanText.of(Optional.of(driver), WELL, source()).lines())
+                .contains(
+                        "planned driver: preferred ofed (chosen by the node), in force default: switch erdma from mode"
+                                + " default to ofed");
+    }
+
+    @Test
     void tellsInOneLineHowTheClusterIsTold() {
         var counts = new EventCounts(3, 1, 2);
 
@@ -49,6 +68,7 @@ class PlanTextTest {
                 false,
                 ModeInForce.DEFAULT,
                 "switch pending: 1 user",
+                false,
                 Optional.of("switch pending: 1 user"),
                 Optional.of("modprobe failed"),
                 List.of("pod default/train"),

@@ -10,15 +10,24 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
+import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.Timer;
@@ -40,6 +49,7 @@ public final class CdiSpecFile implements AdvertisementListener, CdiNames, AutoC
     static final String FILE_NAME = "aliyun.com-erdma.json";
 
     private static final Duration CHECK_EVERY = Duration.ofSeconds(30);
+    private static final Duration UNFINISHED_AFTER = Duration.ofMinutes(1);
     private static final Log LOG = Log.of(CdiSpecFile.class);
 
     private final CdiMode mode;
@@ -165,6 +175,9 @@ public final class CdiSpecFile implements AdvertisementListener, CdiNames, AutoC
 
     private void write(String json) throws IOException {
         Files.createDirectories(file.getParent());
+        if (written.isEmpty()) {
+            removeUnfinished();
+        }
         // Runtimes read what ends in .json or .yaml; this doesn't until it is whole.
         Path temporary = Files.createTempFile(file.getParent(), "." + FILE_NAME, ".tmp");
         try {
@@ -183,6 +196,33 @@ public final class CdiSpecFile implements AdvertisementListener, CdiNames, AutoC
         } finally {
             Files.deleteIfExists(temporary);
         }
+    }
+
+    /** Of agents that were killed in the middle of a write. One that writes this moment has a file of this moment. */
+    private void removeUnfinished() {
+        try {
+            for (Path unfinished : unfinished(file.getParent())) {
+                FileTime written = Files.getLastModifiedTime(unfinished, LinkOption.NOFOLLOW_LINKS);
+                if (written.toInstant().isBefore(clock.instant().minus(UNFINISHED_AFTER))) {
+                    Files.deleteIfExists(unfinished);
+                }
+            }
+        } catch (IOException e) {
+            LOG.debug("cannot remove what was left of a CDI spec in " + file.getParent() + ": " + e);
+        }
+    }
+
+    /** Files that a spec was to become of. */
+    static List<Path> unfinished(Path directory) throws IOException {
+        List<Path> found = new ArrayList<>();
+        try (DirectoryStream<Path> entries = Files.newDirectoryStream(directory, "." + FILE_NAME + "*.tmp")) {
+            entries.forEach(found::add);
+        } catch (NoSuchFileException | NotDirectoryException e) {
+            return List.of();
+        } catch (DirectoryIteratorException e) {
+            throw e.getCause();
+        }
+        return found;
     }
 
     private void removeOurs() throws IOException {
@@ -206,15 +246,26 @@ public final class CdiSpecFile implements AdvertisementListener, CdiNames, AutoC
         if (wanted.isEmpty()) {
             return written.isEmpty();
         }
+        byte[] json = wanted.get().json().getBytes(StandardCharsets.UTF_8);
         try {
-            return Files.readString(file).equals(wanted.get().json());
+            BasicFileAttributes attributes = attributes(file);
+            // To read a pipe would wait, and a file of any size needs as much memory.
+            return attributes.isRegularFile()
+                    && attributes.size() == json.length
+                    && Arrays.equals(Files.readAllBytes(file), json);
         } catch (IOException e) {
             return false;
         }
     }
 
+    /** Device, inode and time: file systems give the inode of a file that is gone to the next one. */
     private static Object key(Path path) throws IOException {
-        return Files.readAttributes(path, BasicFileAttributes.class).fileKey();
+        BasicFileAttributes attributes = attributes(path);
+        return List.of(attributes.fileKey(), attributes.lastModifiedTime());
+    }
+
+    private static BasicFileAttributes attributes(Path path) throws IOException {
+        return Files.readAttributes(path, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
     }
 
     private AdvertisedDevices withoutUnresolvable() {
@@ -240,7 +291,7 @@ public final class CdiSpecFile implements AdvertisementListener, CdiNames, AutoC
                                 clock.instant())));
     }
 
-    /** @param key the file's device and inode */
+    /** @param key tells this file from all that had or get its name */
     private record Written(Object key) {}
 
     private record Failure(String reason, Instant since) {}

@@ -36,6 +36,11 @@ public final class Leftovers {
         return sockets.stale();
     }
 
+    /** What CDI specs were to become of, of agents that were killed while they wrote. */
+    public List<Path> unfinishedSpecs() throws IOException {
+        return CdiSpecFile.unfinished(spec.getParent());
+    }
+
     /** The CDI spec, if there is one and an agent wrote it. */
     public Optional<Path> cdiSpec() throws IOException {
         if (!Files.isRegularFile(spec, LinkOption.NOFOLLOW_LINKS)) {

@@ -11,8 +11,11 @@ import io.erdma.device.AdvertisedDevices;
 import io.erdma.device.DeviceHealth;
 import io.erdma.device.RdmaCmUse;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -22,6 +25,7 @@ import java.util.OptionalInt;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 class CdiSpecFileTest {
@@ -139,6 +143,82 @@ class CdiSpecFileTest {
         cdi.check();
         assertThat(Files.readString(file())).contains("erdma_0");
         assertThat(passedOn).hasSize(1);
+    }
+
+    @Test
+    void removesWhatAnAgentLeftThatWasKilledWhileItWrote() throws IOException {
+        Files.createDirectories(directory());
+        Path old = Files.writeString(directory().resolve(".aliyun.com-erdma.json123.tmp"), "{");
+        Path young = Files.writeString(directory().resolve(".aliyun.com-erdma.json456.tmp"), "{");
+        Path others = Files.writeString(directory().resolve(".nvidia.com-gpu.json1.tmp"), "{");
+        for (Path file : List.of(old, others)) {
+            Files.setLastModifiedTime(file, FileTime.from(Instant.EPOCH.minusSeconds(61)));
+        }
+        Files.setLastModifiedTime(young, FileTime.from(Instant.EPOCH.minusSeconds(59)));
+        open(CdiMode.ALSO).advertise(offerOf(1), 1);
+        assertThat(filesThere())
+                .containsExactlyInAnyOrder(
+                        "aliyun.com-erdma.json",
+                        young.getFileName().toString(),
+                        others.getFileName().toString());
+    }
+
+    /** To read it as a file would wait for ever, and the devices' health with it. */
+    @Test
+    @Timeout(20)
+    void replacesAPipeThatSomebodyPutInTheSpecsPlace() throws Exception {
+        CdiSpecFile cdi = open(CdiMode.ALSO);
+        cdi.advertise(offerOf(1), 1);
+        Files.delete(file());
+        assertThat(new ProcessBuilder("mkfifo", file().toString()).start().waitFor())
+                .isZero();
+        cdi.check();
+        assertThat(file()).isRegularFile();
+        assertThat(Files.readString(file())).contains("erdma_0");
+    }
+
+    @Test
+    void replacesAHugeFileWithoutReadingIt() throws IOException {
+        CdiSpecFile cdi = open(CdiMode.ALSO);
+        cdi.advertise(offerOf(1), 1);
+        try (var channel = Files.newByteChannel(file(), StandardOpenOption.WRITE)) {
+            // Sparse: it takes no room.
+            channel.position(1L << 40).write(ByteBuffer.wrap(new byte[1]));
+        }
+        cdi.check();
+        assertThat(Files.size(file())).isLessThan(10_000);
+    }
+
+    @Test
+    void replacesALinkAndNotWhatItLeadsTo() throws IOException {
+        Files.createDirectories(directory());
+        Path victim = Files.writeString(root.resolve("victim"), "kept");
+        Files.createSymbolicLink(file(), victim);
+        CdiSpecFile cdi = open(CdiMode.ALSO);
+        cdi.advertise(offerOf(1), 1);
+        assertThat(victim).hasContent("kept");
+        assertThat(Files.isSymbolicLink(file())).isFalse();
+
+        Files.delete(file());
+        Files.createSymbolicLink(file(), victim);
+        cdi.check();
+        cdi.close();
+        assertThat(victim).hasContent("kept");
+        assertThat(Files.isSymbolicLink(file())).isFalse();
+    }
+
+    /** Nothing in it can be replaced, so CDI is off for that long and no more. */
+    @Test
+    void getsOverADirectoryInTheSpecsPlace() throws IOException {
+        Files.createDirectories(file().resolve("full"));
+        CdiSpecFile cdi = open(CdiMode.ALSO);
+        cdi.advertise(offerOf(1), 1);
+        assertThat(cdi.resolvable(ERDMA_0)).isFalse();
+        assertThat(filesThere()).as("no temporary file").containsExactly("aliyun.com-erdma.json");
+        Files.delete(file().resolve("full"));
+        Files.delete(file());
+        cdi.check();
+        assertThat(cdi.resolvable(ERDMA_0)).isTrue();
     }
 
     @Test

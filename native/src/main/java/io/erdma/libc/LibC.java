@@ -117,6 +117,10 @@ public interface LibC {
     @ssize_t
     long write(int fd, @In byte[] buffer, @size_t long length);
 
+    /** @param ends the reading one, then the writing one */
+    @SaveError
+    int pipe2(@Out int[] ends, int flags);
+
     @SaveError
     int inotify_init1(int flags);
 

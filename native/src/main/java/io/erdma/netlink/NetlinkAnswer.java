@@ -3,16 +3,19 @@ package io.erdma.netlink;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.Predicate;
+import java.util.function.Function;
 
 /**
  * Puts the answer to one request together from the datagrams that arrive. What bears another sequence number belongs to
  * a request that was given up, or to nobody, and is left out.
+ *
+ * @param <T> what is kept of a message
  */
-final class NetlinkAnswer {
+final class NetlinkAnswer<T> {
     /**
      * Enough for thousands of interfaces and some ten thousand routes; beyond it, this is no answer that we can use. The
-     * agent's heap is 24 MB: an answer that fills it would end all of the agent and not just the question.
+     * agent's heap is 24 MB: an answer that fills it would end all of the agent and not just the question. What is left
+     * out as it comes does not count.
      */
     static final int MAX_BYTES = 8 << 20;
 
@@ -21,29 +24,35 @@ final class NetlinkAnswer {
 
     private final int sequence;
     private final boolean dump;
-    private final Predicate<NetlinkMessage> wanted;
-    private final List<NetlinkMessage> messages = new ArrayList<>();
+    private final Function<NetlinkMessage, Optional<T>> reader;
+    private final List<T> kept = new ArrayList<>();
     private long bytes;
     private boolean complete;
+    private boolean progressed;
     private boolean interrupted;
     private Optional<NetlinkMessage.Verdict> failure = Optional.empty();
 
-    /** @param dump whether the answer ends with DONE; else it ends with the acknowledgement */
-    NetlinkAnswer(int sequence, boolean dump) {
-        this(sequence, dump, _ -> true);
-    }
-
-    /** @param wanted others are left out as they come, so that they cost nothing */
-    NetlinkAnswer(int sequence, boolean dump, Predicate<NetlinkMessage> wanted) {
+    /**
+     * @param dump whether the answer ends with DONE; else it ends with the acknowledgement
+     * @param reader what to keep of each message as it comes; one that is left out costs nothing, however many there are
+     */
+    NetlinkAnswer(int sequence, boolean dump, Function<NetlinkMessage, Optional<T>> reader) {
         this.sequence = sequence;
         this.dump = dump;
-        this.wanted = wanted;
+        this.reader = reader;
+    }
+
+    /** Keeps the messages as they are. */
+    static NetlinkAnswer<NetlinkMessage> ofMessages(int sequence, boolean dump) {
+        return new NetlinkAnswer<>(sequence, dump, Optional::of);
     }
 
     /** @return whether the answer is now complete */
     boolean accept(byte[] datagram) throws NetlinkFormatException {
+        progressed = false;
         for (NetlinkMessage message : NetlinkMessage.split(datagram)) {
             if (!complete && message.sequence() == sequence) {
+                progressed = true;
                 accept(message);
             }
         }
@@ -66,7 +75,8 @@ final class NetlinkAnswer {
                 complete = failure.isPresent() || !dump || message.type() == NetlinkMessage.DONE;
             }
             default -> {
-                if (!wanted.test(message)) {
+                Optional<T> item = reader.apply(message);
+                if (item.isEmpty()) {
                     return;
                 }
                 bytes += OBJECTS_OF_A_MESSAGE
@@ -74,11 +84,16 @@ final class NetlinkAnswer {
                         + message.payload().limit();
                 if (bytes > MAX_BYTES) {
                     throw new NetlinkFormatException(
-                            "an answer goes on after " + messages.size() + " messages, which is all that is kept");
+                            "an answer goes on after " + kept.size() + " messages, which is all that is kept");
                 }
-                messages.add(message);
+                kept.add(item.get());
             }
         }
+    }
+
+    /** Whether the last datagram had a part of the answer. */
+    boolean progressed() {
+        return progressed;
     }
 
     /** The table changed during the dump, so parts of it may be missing or there twice. */
@@ -90,7 +105,7 @@ final class NetlinkAnswer {
         return failure;
     }
 
-    List<NetlinkMessage> messages() {
-        return List.copyOf(messages);
+    List<T> kept() {
+        return List.copyOf(kept);
     }
 }

@@ -14,7 +14,8 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Predicate;
+import java.util.function.Function;
+import java.util.function.Supplier;
 
 /**
  * Owns one netlink socket. It belongs to the network namespace of the thread that opened it, and may then be used from
@@ -33,10 +34,15 @@ final class NetlinkSocket implements AutoCloseable {
     private static final int FIRST_BUFFER = 64 << 10;
     private static final int MAX_BUFFER = 16 << 20;
 
+    /** For an answer to begin, and from one part of it to the next. */
     private static final Duration ANSWER_WITHIN = Duration.ofSeconds(5);
+    /** Millions of routes come within seconds. */
+    private static final Duration WHOLE_ANSWER_WITHIN = Duration.ofMinutes(1);
 
     /** The kernel dumps thousands of links within milliseconds; who interrupts that so often never stops. */
     private static final int MAX_INTERRUPTED_DUMPS = 32;
+    /** A large table is not dumped so often. */
+    private static final Duration INTERRUPTED_FOR = Duration.ofSeconds(10);
 
     private final LibC libc;
     private final String subject;
@@ -104,49 +110,58 @@ final class NetlinkSocket implements AutoCloseable {
 
     /** One try at something that the kernel may have changed meanwhile. */
     @FunctionalInterface
-    interface Dump {
-        NetlinkAnswer once() throws NativeException;
+    interface Dump<T> {
+        NetlinkAnswer<T> once() throws NativeException;
     }
 
     /** Asks for a table, again and again while the kernel says that it changed under its hands. */
     List<NetlinkMessage> dump(String request, int type, byte[] body) throws NativeException {
-        return dump(request, type, body, _ -> true);
+        return dump(request, type, body, () -> Optional::of);
     }
 
-    /** @param wanted which messages of the answer; the others are never kept, however many they are */
-    List<NetlinkMessage> dump(String request, int type, byte[] body, Predicate<NetlinkMessage> wanted)
+    /**
+     * As {@link #dump(String, int, byte[])}, of tables that may be far larger than what is kept of them.
+     *
+     * @param reader asked for anew at each try; what to keep of a message as it comes
+     */
+    <T> List<T> dump(String request, int type, byte[] body, Supplier<Function<NetlinkMessage, Optional<T>>> reader)
             throws NativeException {
-        return consistent(request, subject, () -> exchange(request, type, NetlinkMessage.FLAG_DUMP, body, wanted));
+        return consistent(
+                request, subject, () -> exchange(request, type, NetlinkMessage.FLAG_DUMP, body, reader.get()));
     }
 
     /** Asks for a table; what comes may be interrupted. */
-    NetlinkAnswer dumpOnce(String request, int type, byte[] body) throws NativeException {
-        return exchange(request, type, NetlinkMessage.FLAG_DUMP, body, _ -> true);
+    NetlinkAnswer<NetlinkMessage> dumpOnce(String request, int type, byte[] body) throws NativeException {
+        return exchange(request, type, NetlinkMessage.FLAG_DUMP, body, Optional::of);
     }
 
-    static List<NetlinkMessage> consistent(String request, String subject, Dump dump) throws NativeException {
-        for (int i = 0; i < MAX_INTERRUPTED_DUMPS; i++) {
-            NetlinkAnswer answer = dump.once();
+    static <T> List<T> consistent(String request, String subject, Dump<T> dump) throws NativeException {
+        long start = System.nanoTime();
+        int dumps = 0;
+        do {
+            NetlinkAnswer<T> answer = dump.once();
             if (!answer.interrupted()) {
-                return answer.messages();
+                return answer.kept();
             }
-        }
-        throw new NativeException(
-                request, Errno.EBUSY, subject + " (it changed during each of " + MAX_INTERRUPTED_DUMPS + " dumps)");
+            dumps++;
+        } while (dumps < MAX_INTERRUPTED_DUMPS && System.nanoTime() - start < INTERRUPTED_FOR.toNanos());
+        throw new NativeException(request, Errno.EBUSY, subject + " (it changed during each of " + dumps + " dumps)");
     }
 
     /** Asks for one thing. */
     List<NetlinkMessage> ask(String request, int type, byte[] body) throws NativeException {
-        return exchange(request, type, NetlinkMessage.FLAG_ACK, body, _ -> true).messages();
+        return exchange(request, type, NetlinkMessage.FLAG_ACK, body, Optional::of)
+                .kept();
     }
 
     /** Has the kernel add something that must not exist yet. */
     void add(String request, int type, byte[] body) throws NativeException {
         int flags = NetlinkMessage.FLAG_ACK | NetlinkMessage.FLAG_CREATE | NetlinkMessage.FLAG_EXCLUSIVE;
-        exchange(request, type, flags, body, _ -> true);
+        exchange(request, type, flags, body, Optional::of);
     }
 
-    private NetlinkAnswer exchange(String request, int type, int flags, byte[] body, Predicate<NetlinkMessage> wanted)
+    private <T> NetlinkAnswer<T> exchange(
+            String request, int type, int flags, byte[] body, Function<NetlinkMessage, Optional<T>> reader)
             throws NativeException {
         lock.lock();
         try {
@@ -159,8 +174,8 @@ final class NetlinkSocket implements AutoCloseable {
                     "sendto",
                     subject,
                     () -> libc.sendto(descriptor, message, message.length, 0, kernel, kernel.length));
-            NetlinkAnswer answer =
-                    collect(request, new NetlinkAnswer(sequence, flags == NetlinkMessage.FLAG_DUMP, wanted));
+            NetlinkAnswer<T> answer =
+                    collect(request, new NetlinkAnswer<>(sequence, flags == NetlinkMessage.FLAG_DUMP, reader));
             if (answer.failure().isPresent()) {
                 NetlinkMessage.Verdict verdict = answer.failure().get();
                 throw new NativeException(request, verdict.errno(), subject, verdict.text());
@@ -171,7 +186,8 @@ final class NetlinkSocket implements AutoCloseable {
         }
     }
 
-    private NetlinkAnswer collect(String request, NetlinkAnswer answer) throws NativeException {
+    private <T> NetlinkAnswer<T> collect(String request, NetlinkAnswer<T> answer) throws NativeException {
+        long end = System.nanoTime() + WHOLE_ANSWER_WITHIN.toNanos();
         long deadline = System.nanoTime() + ANSWER_WITHIN.toNanos();
         while (true) {
             Optional<byte[]> datagram = receive();
@@ -183,12 +199,16 @@ final class NetlinkSocket implements AutoCloseable {
                 if (answer.accept(datagram.get())) {
                     return answer;
                 }
+                if (answer.progressed()) {
+                    deadline = System.nanoTime() + ANSWER_WITHIN.toNanos();
+                }
             } catch (NetlinkFormatException e) {
                 var failure = new NativeException(request, Errno.EIO, subject + " (" + e.getMessage() + ")");
                 failure.initCause(e);
                 throw failure;
             }
-            if (System.nanoTime() - deadline > 0) {
+            long now = System.nanoTime();
+            if (now - deadline > 0 || now - end > 0) {
                 throw new NativeException(request, Errno.ETIMEDOUT, subject);
             }
         }

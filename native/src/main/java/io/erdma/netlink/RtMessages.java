@@ -8,6 +8,8 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.function.IntPredicate;
+import java.util.function.Predicate;
 
 /** NETLINK_ROUTE's messages about links, addresses and routes: bytes to records and back, no I/O. */
 final class RtMessages {
@@ -38,6 +40,7 @@ final class RtMessages {
     private static final int ADDRESS = 1;
     private static final int NAME = 3;
     private static final int MTU = 4;
+    private static final int MASTER = 10;
     private static final int OPER_STATE = 16;
     private static final int LINK_INFO = 18;
     private static final int LINK_INFO_KIND = 1;
@@ -97,6 +100,7 @@ final class RtMessages {
             return Optional.empty();
         }
         OptionalInt carrier = attributes.unsignedByte(CARRIER);
+        int master = attributes.number(MASTER).orElse(0);
         return Optional.of(new Link(
                 index,
                 name.get(),
@@ -110,7 +114,8 @@ final class RtMessages {
                         .nested(LINK_INFO)
                         .flatMap(info -> info.text(LINK_INFO_KIND))
                         .filter(kind -> !kind.isEmpty()),
-                attributes.text(PARENT_DEVICE_NAME).filter(parent -> !parent.isEmpty())));
+                attributes.text(PARENT_DEVICE_NAME).filter(parent -> !parent.isEmpty()),
+                master > 0 ? OptionalInt.of(master) : OptionalInt.empty()));
     }
 
     /** What a notification says; empty when it is about something else. */
@@ -212,24 +217,40 @@ final class RtMessages {
         return body(header, new Attributes.Writer().add(RTA_DESTINATION, ip).toBytes());
     }
 
-    /** Whether a NEW_ROUTE describes an entry of the main table, of whatever type. */
-    static boolean isOfMainTable(NetlinkMessage message) {
-        return message.type() == NEW_ROUTE
-                && message.payload().limit() >= ROUTE_HEADER
-                && (message.payload().getInt(ROUTE_FLAGS) & ROUTE_CLONED) == 0
-                && table(message) == Route.TABLE_MAIN;
-    }
-
-    private static int table(NetlinkMessage message) {
+    private static int table(NetlinkMessage message, Attributes attributes) {
         // The header's byte holds 252 for tables that don't fit into it.
-        return message.attributes(ROUTE_HEADER)
+        return attributes
                 .number(RTA_TABLE)
                 .orElse(Byte.toUnsignedInt(message.payload().get(4)));
     }
 
     /** The IPv4 or IPv6 route that a NEW_ROUTE describes; empty for any other message. */
     static Optional<Route> route(NetlinkMessage message) {
-        if (message.type() != NEW_ROUTE || message.payload().limit() < ROUTE_HEADER) {
+        return message.type() == NEW_ROUTE ? route(message, _ -> true) : Optional.empty();
+    }
+
+    /** The same where it is an entry of the main table, of whatever type. */
+    static Optional<Route> routeOfMainTable(NetlinkMessage message) {
+        return message.type() == NEW_ROUTE ? entryOfMainTable(message) : Optional.empty();
+    }
+
+    /**
+     * Whether a notification is about anything but routes that nobody wants to hear of.
+     *
+     * @param wanted of the main table's routes, which may have come or gone
+     */
+    static boolean mayMatter(NetlinkMessage message, Predicate<Route> wanted) {
+        return (message.type() != NEW_ROUTE && message.type() != DELETE_ROUTE)
+                || entryOfMainTable(message).filter(wanted).isPresent();
+    }
+
+    private static Optional<Route> entryOfMainTable(NetlinkMessage message) {
+        return route(message, table -> table == Route.TABLE_MAIN)
+                .filter(_ -> (message.payload().getInt(ROUTE_FLAGS) & ROUTE_CLONED) == 0);
+    }
+
+    private static Optional<Route> route(NetlinkMessage message, IntPredicate wantedTable) {
+        if (message.payload().limit() < ROUTE_HEADER) {
             return Optional.empty();
         }
         ByteBuffer header = message.payload();
@@ -238,6 +259,10 @@ final class RtMessages {
             return Optional.empty();
         }
         Attributes attributes = message.attributes(ROUTE_HEADER);
+        int table = table(message, attributes);
+        if (!wantedTable.test(table)) {
+            return Optional.empty();
+        }
         Optional<IpPrefix> destination = ip(
                         family,
                         attributes.bytes(RTA_DESTINATION).orElseGet(() -> new byte[family == FAMILY_IPV4 ? 4 : 16]))
@@ -246,7 +271,7 @@ final class RtMessages {
                 prefix,
                 Byte.toUnsignedInt(header.get(3)),
                 Integer.toUnsignedLong(attributes.number(RTA_METRIC).orElse(0)),
-                table(message),
+                table,
                 Byte.toUnsignedInt(header.get(7)),
                 Byte.toUnsignedInt(header.get(5)),
                 Byte.toUnsignedInt(header.get(6)),

@@ -8,6 +8,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
 
 /**
  * Links, addresses and routes of the caller's network namespace, and notifications of their changes. Requests and
@@ -85,11 +87,20 @@ public final class RtNetlink implements AutoCloseable {
      * consistent dump as {@link #links}.
      */
     public List<Route> routes() throws NativeException {
-        return requests
-                .dump("RTM_GETROUTE", RtMessages.GET_ROUTE, RtMessages.allRoutes(), RtMessages::isOfMainTable)
-                .stream()
-                .flatMap(message -> RtMessages.route(message).stream())
-                .toList();
+        return routes(() -> _ -> true);
+    }
+
+    /**
+     * As {@link #routes()}, of a table of any size: what is not wanted is dropped as it comes. The answer fails with EIO
+     * when what is wanted of it takes more than 8 MB.
+     *
+     * @param wanted asked for anew each time that the kernel interrupted the dump
+     */
+    public List<Route> routes(Supplier<? extends Predicate<Route>> wanted) throws NativeException {
+        return requests.dump("RTM_GETROUTE", RtMessages.GET_ROUTE, RtMessages.allRoutes(), () -> {
+            Predicate<Route> these = wanted.get();
+            return message -> RtMessages.routeOfMainTable(message).filter(these);
+        });
     }
 
     /**
@@ -167,10 +178,18 @@ public final class RtNetlink implements AutoCloseable {
     /**
      * Whether anything has been notified since the last call, or was lost; never blocks. In place of {@link #nextChanges}
      * for who reads everything anew in any case.
+     *
+     * @param wanted of the main table's routes, those that matter; no other table's do
      */
-    public boolean anythingChanged() throws NativeException {
+    public boolean anythingChanged(Predicate<Route> wanted) throws NativeException {
         var any = new AtomicBoolean();
-        drain(_ -> any.set(true), () -> any.set(true));
+        drain(
+                message -> {
+                    if (!any.get() && RtMessages.mayMatter(message, wanted)) {
+                        any.set(true);
+                    }
+                },
+                () -> any.set(true));
         return any.get();
     }
 

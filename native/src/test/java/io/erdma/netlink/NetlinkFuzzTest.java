@@ -36,7 +36,8 @@ class NetlinkFuzzTest {
                 RtMessages.change(message).ifPresent(seen::add);
                 RtMessages.address(message).ifPresent(seen::add);
                 RtMessages.route(message).ifPresent(seen::add);
-                seen.add(RtMessages.isOfMainTable(message));
+                RtMessages.routeOfMainTable(message).ifPresent(seen::add);
+                seen.add(RtMessages.mayMatter(message, _ -> false));
                 RdmaMessages.device(message).ifPresent(seen::add);
                 RdmaMessages.port(message).ifPresent(seen::add);
                 RdmaMessages.characterDevice(message).ifPresent(seen::add);
@@ -47,12 +48,12 @@ class NetlinkFuzzTest {
                 assertThat(seen)
                         .allSatisfy(record -> assertThat(record.toString()).isNotNull());
                 assertThat(seen.size())
-                        .isLessThanOrEqualTo(11 + message.payload().limit());
+                        .isLessThanOrEqualTo(12 + message.payload().limit());
             }
             for (boolean dump : new boolean[] {true, false}) {
-                var answer = new NetlinkAnswer(1, dump);
+                var answer = NetlinkAnswer.ofMessages(1, dump);
                 answer.accept(datagram);
-                assertThat(answer.messages().size()).isLessThanOrEqualTo(datagram.length / NetlinkMessage.HEADER);
+                assertThat(answer.kept().size()).isLessThanOrEqualTo(datagram.length / NetlinkMessage.HEADER);
             }
         } catch (NetlinkFormatException e) {
             assertThat(e.getMessage()).isNotBlank();

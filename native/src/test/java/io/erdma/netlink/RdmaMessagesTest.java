@@ -18,11 +18,11 @@ import org.junit.jupiter.api.Test;
 
 class RdmaMessagesTest {
     private static List<NetlinkMessage> dump(String file) throws NetlinkFormatException {
-        return Recorded.answer(NodeFixture.SOFT_ROCE, file, true).messages();
+        return Recorded.answer(NodeFixture.SOFT_ROCE, file, true).kept();
     }
 
     private static NetlinkMessage single(String file) throws NetlinkFormatException {
-        return Recorded.answer(NodeFixture.SOFT_ROCE, file, false).messages().get(0);
+        return Recorded.answer(NodeFixture.SOFT_ROCE, file, false).kept().get(0);
     }
 
     private static NetlinkMessage byHand(String attributes) throws NetlinkFormatException {

@@ -21,10 +21,10 @@ final class Recorded {
     }
 
     /** The recording put together as the answer that it was. */
-    static NetlinkAnswer answer(String node, String file, boolean dump) throws NetlinkFormatException {
+    static NetlinkAnswer<NetlinkMessage> answer(String node, String file, boolean dump) throws NetlinkFormatException {
         List<byte[]> datagrams = NodeFixture.datagrams(node, file);
-        var answer =
-                new NetlinkAnswer(NetlinkMessage.split(datagrams.get(0)).get(0).sequence(), dump);
+        var answer = NetlinkAnswer.ofMessages(
+                NetlinkMessage.split(datagrams.get(0)).get(0).sequence(), dump);
         boolean complete = false;
         for (byte[] datagram : datagrams) {
             complete = answer.accept(datagram);

@@ -20,15 +20,14 @@ class RouteMessagesTest {
     private static final IpPrefix ANYWHERE = IpPrefix.parse("0.0.0.0/0");
 
     private static List<InterfaceAddress> addresses() throws NetlinkFormatException {
-        return Recorded.answer(Recorded.ROUTED, "addresses.hex", true).messages().stream()
+        return Recorded.answer(Recorded.ROUTED, "addresses.hex", true).kept().stream()
                 .flatMap(message -> RtMessages.address(message).stream())
                 .toList();
     }
 
     private static List<Route> routes() throws NetlinkFormatException {
-        return Recorded.answer(Recorded.ROUTED, "routes.hex", true).messages().stream()
-                .filter(RtMessages::isOfMainTable)
-                .flatMap(message -> RtMessages.route(message).stream())
+        return Recorded.answer(Recorded.ROUTED, "routes.hex", true).kept().stream()
+                .flatMap(message -> RtMessages.routeOfMainTable(message).stream())
                 .toList();
     }
 
@@ -162,9 +161,25 @@ class RouteMessagesTest {
         assertThat(RtMessages.route(message(RtMessages.NEW_ROUTE, "80000000" + "fe020001" + "00000000")))
                 .as("multicast")
                 .isEmpty();
-        assertThat(RtMessages.isOfMainTable(message(RtMessages.NEW_ROUTE, "0a000000" + "fe020001" + "00020000")))
+        assertThat(RtMessages.routeOfMainTable(message(RtMessages.NEW_ROUTE, "0a000000" + "fe020001" + "00020000")))
                 .as("cloned")
-                .isFalse();
+                .isEmpty();
+    }
+
+    @Test
+    void hearsOfRoutesThatComeOrGoOnlyWhereTheyAreWanted() throws NetlinkFormatException {
+        String defaultRoute = "02000000" + "fe030001" + "00000000";
+        String ofAnotherTable = "02000000" + "fd030001" + "00000000";
+        for (int type : new int[] {RtMessages.NEW_ROUTE, RtMessages.DELETE_ROUTE}) {
+            assertThat(RtMessages.mayMatter(message(type, defaultRoute), Route::isDefault))
+                    .isTrue();
+            assertThat(RtMessages.mayMatter(message(type, defaultRoute), _ -> false))
+                    .isFalse();
+            assertThat(RtMessages.mayMatter(message(type, ofAnotherTable), _ -> true))
+                    .isFalse();
+        }
+        assertThat(RtMessages.mayMatter(message(RtMessages.NEW_ADDRESS, ""), _ -> false))
+                .isTrue();
     }
 
     @Test

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 
 class RtMessagesTest {
     private static List<Link> links(String node) throws NetlinkFormatException {
-        return Recorded.answer(node, "links.hex", true).messages().stream()
+        return Recorded.answer(node, "links.hex", true).kept().stream()
                 .flatMap(message -> RtMessages.link(message).stream())
                 .toList();
     }

@@ -27,7 +27,7 @@ final class BoundedText {
         }
     }
 
-    synchronized void add(byte[] bytes, int length) {
+    void add(byte[] bytes, int length) {
         int toHead = Math.min(length, HEAD_BYTES - headLength);
         System.arraycopy(bytes, 0, head, headLength, toHead);
         headLength += toHead;
@@ -38,7 +38,7 @@ final class BoundedText {
     }
 
     /** Where something was left out, a line says how much. */
-    synchronized String text() {
+    String text() {
         String text = new String(head, 0, headLength, StandardCharsets.UTF_8);
         if (tailWritten == 0) {
             return text;

@@ -20,6 +20,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeMap;
@@ -109,16 +110,19 @@ public final class DriverFactsReader {
         if (state.isPresent() && !state.get().equals("live")) {
             return new DriverModule.Changing(state.get());
         }
-        int references = text(directory.resolve("refcnt"))
-                .filter(count -> count.matches("[0-9]{1,9}"))
-                .map(Integer::parseInt)
-                .orElse(0);
         return new DriverModule.Loaded(
                 new SysfsTree(paths.sys()).erdmaCompatMode(),
                 // A driver that is built into the kernel has parameters at most.
-                state.isPresent(),
-                references,
+                Files.exists(directory.resolve("initstate")) || Files.exists(directory.resolve("refcnt")),
+                references().orElse(0),
                 entries(directory.resolve("holders")));
+    }
+
+    private OptionalInt references() {
+        return text(paths.sys().resolve("module").resolve(MODULE).resolve("refcnt"))
+                .filter(count -> count.matches("[0-9]{1,9}"))
+                .map(count -> OptionalInt.of(Integer.parseInt(count)))
+                .orElse(OptionalInt.empty());
     }
 
     /** Names of the driver's devices whose uverbs node is there. */
@@ -158,9 +162,14 @@ public final class DriverFactsReader {
             return new ModuleFile.Unknown("not asked, since nothing is to be loaded");
         }
         try {
-            HostCommands.Result told = host.run(MODINFO_DEADLINE, List.of("modinfo", MODULE));
+            List<String> command = List.of("modinfo", MODULE);
+            HostCommands.Result told = host.run(MODINFO_DEADLINE, command);
             if (!told.succeeded()) {
-                return new ModuleFile.Missing();
+                // Also a host without modinfo fails, and says nothing of the module by that.
+                return told.code() == 1 && (told.err() + told.out()).contains("not found")
+                        ? new ModuleFile.Missing()
+                        : new ModuleFile.Unknown(
+                                HostCommands.failed(command, told).getMessage());
             }
             return new ModuleFile.Found(
                     told.out().lines().anyMatch(line -> line.matches("parm:\\s+" + DriverPlan.COMPAT_MODE + ":.*")));
@@ -195,6 +204,9 @@ public final class DriverFactsReader {
         Map<Long, UsingProcess> processes = new TreeMap<>();
         List<String> others = new ArrayList<>();
         List<OptionalLong> owners = List.of();
+        if (module instanceof DriverModule.Loaded) {
+            unreadable().forEach(file -> others.add("possibly others: " + file + " cannot be read"));
+        }
         try {
             owners = contexts.owners(devices);
         } catch (IOException e) {
@@ -225,6 +237,21 @@ public final class DriverFactsReader {
             }
         };
         return new DeviceUsers(List.copyOf(processes.values()), holding, others);
+    }
+
+    /** Files without which a driver that is loaded may be in use unseen. */
+    private List<Path> unreadable() {
+        List<Path> files = new ArrayList<>();
+        for (String directory : List.of("infiniband", "infiniband_verbs")) {
+            Path all = paths.sys().resolve("class").resolve(directory);
+            if (!Files.isDirectory(all) || !Files.isReadable(all)) {
+                files.add(all);
+            }
+        }
+        if (references().isEmpty()) {
+            files.add(paths.sys().resolve("module").resolve(MODULE).resolve("refcnt"));
+        }
+        return files;
     }
 
     private static List<String> podNames(PodShares.Answer.Known known) {

@@ -11,15 +11,14 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.channels.Channels;
+import java.nio.channels.SeekableByteChannel;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryStream;
-import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
-import java.nio.file.SimpleFileVisitor;
-import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.nio.file.attribute.UserPrincipal;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
@@ -33,7 +32,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.regex.Pattern;
 
 /**
  * Downloads the driver's installer and runs it on the host. Nothing of it is unpacked or executed before its SHA-256 sum
@@ -43,19 +41,17 @@ import java.util.regex.Pattern;
 public final class DriverInstaller {
     private static final Log LOG = Log.of(DriverInstaller.class);
 
-    private static final Path HOST_DIRECTORY = Path.of("/var/tmp");
-    private static final String PREFIX = "erdma-agent-installer-";
-
-    /** As a directory of ours is called; people keep files of like names beside them. */
-    private static final Pattern OURS = Pattern.compile(PREFIX + "[0-9]+");
-
     private static final int MAX_REDIRECTS = 5;
-    private static final Duration UNPACK = Duration.ofMinutes(2);
+
+    /** Compiling tells less news than a download. */
+    private static final int SLOWER = 3;
+
+    private static final int LAST_LINE_BYTES = 512;
 
     private final InstallerSettings settings;
     private final HostCommands host;
     private final HostCgroup cgroup;
-    private final Path directory;
+    private final InstallerDirectories directories;
     private final Limits limits;
 
     /**
@@ -64,14 +60,22 @@ public final class DriverInstaller {
      * @param install for the installer, which compiles
      * @param progress how often the log tells how far it has come
      * @param maxBytes what a download may have at most
+     * @param archive what may be in it
      */
-    record Limits(Duration connect, Duration download, Duration install, Duration progress, long maxBytes) {
+    record Limits(
+            Duration connect,
+            Duration download,
+            Duration install,
+            Duration progress,
+            long maxBytes,
+            InstallerArchive.Limits archive) {
         static final Limits STANDARD = new Limits(
                 Duration.ofSeconds(10),
                 Duration.ofMinutes(10),
                 Duration.ofMinutes(30),
                 Duration.ofSeconds(10),
-                512L << 20);
+                512L << 20,
+                InstallerArchive.Limits.STANDARD);
     }
 
     public DriverInstaller(InstallerSettings settings, HostCommands host, Path proc) {
@@ -79,33 +83,35 @@ public final class DriverInstaller {
                 settings,
                 host,
                 new HostCgroup(host.here(Path.of("/sys/fs/cgroup")), proc),
-                HOST_DIRECTORY,
+                new InstallerDirectories(host, proc),
                 Limits.STANDARD);
     }
 
-    /** @param directory of the host, where both it and this process can write */
-    DriverInstaller(InstallerSettings settings, HostCommands host, HostCgroup cgroup, Path directory, Limits limits) {
+    DriverInstaller(
+            InstallerSettings settings,
+            HostCommands host,
+            HostCgroup cgroup,
+            InstallerDirectories directories,
+            Limits limits) {
         this.settings = requireNonNull(settings, "settings is null");
         this.host = requireNonNull(host, "host is null");
         this.cgroup = requireNonNull(cgroup, "cgroup is null");
-        this.directory = requireNonNull(directory, "directory is null");
+        this.directories = requireNonNull(directories, "directories is null");
         this.limits = requireNonNull(limits, "limits is null");
     }
 
     /** @throws IOException with what failed and what to do; the host is then as before, as far as it is up to us */
     public void install(DriverMode mode) throws IOException {
         // The names are chosen here and not by the URL, whose last component could be anything.
-        Path ours = Files.createTempDirectory(
-                host.here(directory),
-                PREFIX,
-                PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
-        Path onHost = directory.resolve(ours.getFileName());
+        removeLeftovers();
+        Path ours = directories.create();
+        Path onHost = directories.onHost(ours);
         try {
-            removeLeftovers(ours);
             Path file = ours.resolve(settings.isArchive() ? "installer.tar.gz" : "installer");
             download(file);
             verify(file);
-            run(mode, prepare(file, ours, onHost, mode));
+            Path program = settings.isArchive() ? unpack(file, ours.resolve("unpacked"), mode) : executable(file);
+            run(mode, onHost.resolve(ours.relativize(program)), ours.resolve("log"));
         } finally {
             delete(ours);
         }
@@ -226,44 +232,45 @@ public final class DriverInstaller {
 
     // ---- installation ----
 
-    /** @return the program to run, by its path on the host */
-    private Path prepare(Path file, Path ours, Path onHost, DriverMode mode) throws IOException {
-        if (!settings.isArchive()) {
-            Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rwx------"));
-            return onHost.resolve(file.getFileName());
+    private static Path executable(Path file) throws IOException {
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rwx------"));
+        return file;
+    }
+
+    /** @return the program to run */
+    private Path unpack(Path archive, Path into, DriverMode mode) throws IOException {
+        Files.createDirectory(into);
+        try {
+            InstallerArchive.unpack(archive, into, limits.archive());
+        } catch (IOException e) {
+            throw new IOException(
+                    "the driver's installer from " + settings + " cannot be unpacked: " + e.getMessage(), e);
         }
-        host.check(
-                UNPACK,
-                List.of(
-                        "tar",
-                        "--no-same-owner",
-                        "-xzf",
-                        onHost.resolve(file.getFileName()).toString(),
-                        "-C",
-                        onHost.toString()));
         List<String> names = mode == DriverMode.OFED ? List.of("env_setup.sh", "install.sh") : List.of("install.sh");
         for (String name : names) {
-            Optional<Path> script = find(ours, name);
+            Optional<Path> script = find(into, name);
             if (script.isPresent()) {
-                return onHost.resolve(ours.relativize(script.get()));
+                return script.get();
             }
         }
         throw new IOException("the archive from " + settings + " holds no " + String.join(" and no ", names)
-                + ", neither at its top nor in a directory there");
+                + " that can be executed, neither at its top nor in a directory there");
     }
 
     private static Optional<Path> find(Path directory, String name) throws IOException {
         List<Path> places = new ArrayList<>(List.of(directory));
-        try (DirectoryStream<Path> entries = Files.newDirectoryStream(directory, Files::isDirectory)) {
+        try (DirectoryStream<Path> entries =
+                Files.newDirectoryStream(directory, entry -> Files.isDirectory(entry, LinkOption.NOFOLLOW_LINKS))) {
             entries.forEach(places::add);
         }
         return places.stream()
                 .map(place -> place.resolve(name))
-                .filter(Files::isExecutable)
+                .filter(script -> Files.isRegularFile(script, LinkOption.NOFOLLOW_LINKS) && Files.isExecutable(script))
                 .findFirst();
     }
 
-    private void run(DriverMode mode, Path program) throws IOException {
+    /** @param log its output goes there, so that it does not break off when the agent ends before it */
+    private void run(DriverMode mode, Path program, Path log) throws IOException {
         Map<String, String> environment = new LinkedHashMap<>();
         if (mode != DriverMode.OFED) {
             environment.put("ERDMA_CM_NO_BOUND_IF", "1");
@@ -277,7 +284,8 @@ public final class DriverInstaller {
                 Field.of("mode", mode),
                 Field.of("command", String.join(" ", command)));
         long start = System.nanoTime();
-        HostCommands.Result result = host.run(limits.install(), command, environment, this::moveOut);
+        HostCommands.Result result =
+                host.run(limits.install(), command, environment, Optional.of(log), new Progress(log));
         if (!result.succeeded()) {
             throw HostCommands.failed(command, result);
         }
@@ -286,46 +294,74 @@ public final class DriverInstaller {
                 Field.of("seconds", Duration.ofNanos(System.nanoTime() - start).toSeconds()));
     }
 
-    private void moveOut(Process process) throws IOException {
-        try {
-            cgroup.admit(process);
+    private final class Progress implements HostCommands.Watch {
+        private final Path log;
+        private Duration next = limits.progress().multipliedBy(SLOWER);
+
+        Progress(Path log) {
+            this.log = log;
+        }
+
+        @Override
+        public void started(Process process) throws IOException {
+            try {
+                cgroup.admit(process);
+            } catch (IOException e) {
+                throw new IOException(
+                        "it could not be moved out of the agent's control group, whose memory it would use up (" + e
+                                + ")",
+                        e);
+            }
+        }
+
+        @Override
+        public void running(Duration since) {
+            if (since.compareTo(next) >= 0) {
+                next = since.plus(limits.progress().multipliedBy(SLOWER));
+                LOG.info(
+                        "still installing the driver",
+                        Field.of("seconds", since.toSeconds()),
+                        Field.of("says", lastLine(log)));
+            }
+        }
+    }
+
+    private static String lastLine(Path log) {
+        try (SeekableByteChannel file = Files.newByteChannel(log)) {
+            file.position(Math.max(0, file.size() - LAST_LINE_BYTES));
+            byte[] end = Channels.newInputStream(file).readNBytes(LAST_LINE_BYTES);
+            return new String(end, StandardCharsets.UTF_8)
+                    .lines()
+                    .map(String::strip)
+                    .filter(line -> !line.isEmpty())
+                    .reduce("", (former, line) -> line);
         } catch (IOException e) {
-            throw new IOException(
-                    "it could not be moved out of the agent's control group, whose memory it would use up (" + e + ")",
-                    e);
+            return "";
         }
     }
 
     // ---- what is left ----
 
-    /** Of an agent that was ended in the middle. Anybody can write to the directory, so names alone prove nothing. */
-    private void removeLeftovers(Path ours) throws IOException {
-        UserPrincipal owner = Files.getOwner(ours, LinkOption.NOFOLLOW_LINKS);
-        try (DirectoryStream<Path> left = Files.newDirectoryStream(host.here(directory), PREFIX + "*")) {
-            for (Path old : left) {
-                if (!old.equals(ours)
-                        && OURS.matcher(old.getFileName().toString()).matches()
-                        && Files.isDirectory(old, LinkOption.NOFOLLOW_LINKS)
-                        && Files.getOwner(old, LinkOption.NOFOLLOW_LINKS).equals(owner)) {
-                    delete(old);
-                }
+    /** @throws IOException when a former agent's installer still runs: two at once would break each other's work */
+    private void removeLeftovers() throws IOException {
+        List<Path> leftovers = directories.leftovers();
+        for (Path leftover : leftovers) {
+            Optional<String> pid = directories.runningFrom(leftover);
+            if (pid.isPresent()) {
+                throw new IOException("an installer that an agent before this one started still runs (pid " + pid.get()
+                        + ", in " + directories.onHost(leftover) + "); it is waited for");
             }
         }
+        leftovers.forEach(this::delete);
     }
 
-    private static void delete(Path directory) throws IOException {
-        Files.walkFileTree(directory, new SimpleFileVisitor<>() {
-            @Override
-            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
-                Files.deleteIfExists(file);
-                return FileVisitResult.CONTINUE;
-            }
-
-            @Override
-            public FileVisitResult postVisitDirectory(Path visited, IOException failure) throws IOException {
-                Files.deleteIfExists(visited);
-                return FileVisitResult.CONTINUE;
-            }
-        });
+    /** What cannot be deleted, such as a mount that an installer left there, must not keep the driver from a node. */
+    private void delete(Path ours) {
+        try {
+            directories.delete(ours);
+        } catch (IOException e) {
+            LOG.warn("cannot delete all of " + directories.onHost(ours) + ", where the driver's installer was: " + e
+                    + "; remove it by hand");
+        }
     }
 }

@@ -15,6 +15,7 @@ import java.time.Clock;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -52,17 +53,28 @@ public final class DriverKeeper implements AutoCloseable {
     // ---- of the thread alone ----
 
     private final Set<String> triedCompanions = new HashSet<>();
-    private Optional<String> told = Optional.empty();
+
+    /** Since the driver last was as it should be, so that a driver that can't get there does not fill the log. */
+    private final Set<String> told = new HashSet<>();
+
+    private final Tries switches;
+    private final Tries loads;
+    private final Tries installations;
+
+    /** What the last try ended with, until one succeeds. */
     private Optional<String> failure = Optional.empty();
-    private final BackOff backOff;
-    private long notBeforeNanos;
+
+    /** Why the last switch was broken off, until the next is tried. */
+    private Optional<String> notNow = Optional.empty();
+
     private int expectedDevices;
 
     /**
      * @param steady between two looks while all is well
      * @param soon between two looks while something is pending
-     * @param firstBackOff before what failed is tried again; doubles from there, since each try takes the devices away
-     *     for seconds
+     * @param firstBackOff before a switch or an installation is tried again; doubles from there, since each try takes the
+     *     devices away for seconds, or the processors for minutes. Where there is no driver to take away, loading it is
+     *     tried again as soon as something is pending is looked at, and as late as the steady look
      * @param longestBackOff where the doubling ends
      * @param suspend for our own contexts to close
      * @param settle the kubelet's time to hear that no share can be used, before the last look at who uses one
@@ -98,6 +110,35 @@ public final class DriverKeeper implements AutoCloseable {
         }
     }
 
+    /** When something may be tried again. */
+    private static final class Tries {
+        private final BackOff backOff;
+        private long notBeforeNanos = System.nanoTime();
+
+        Tries(Duration first, Duration longest) {
+            this.backOff = new BackOff(first, longest);
+        }
+
+        boolean due() {
+            return System.nanoTime() - notBeforeNanos >= 0;
+        }
+
+        void dueNow() {
+            notBeforeNanos = System.nanoTime();
+        }
+
+        Duration later() {
+            Duration wait = backOff.next();
+            notBeforeNanos = System.nanoTime() + wait.toNanos();
+            return wait;
+        }
+
+        void reset() {
+            backOff.reset();
+            dueNow();
+        }
+    }
+
     DriverKeeper(
             DriverSettings settings,
             DriverFactsReader reader,
@@ -112,7 +153,9 @@ public final class DriverKeeper implements AutoCloseable {
         this.installer = requireNonNull(installer, "installer is null");
         this.hold = requireNonNull(hold, "hold is null");
         this.pace = requireNonNull(pace, "pace is null");
-        this.backOff = new BackOff(pace.firstBackOff(), pace.longestBackOff());
+        this.switches = new Tries(pace.firstBackOff(), pace.longestBackOff());
+        this.loads = new Tries(pace.soon(), pace.steady());
+        this.installations = new Tries(pace.firstBackOff(), pace.longestBackOff());
         this.clock = requireNonNull(clock, "clock is null");
         this.thread = Thread.ofPlatform().daemon().name(THREAD).unstarted(this::run);
     }
@@ -159,9 +202,8 @@ public final class DriverKeeper implements AutoCloseable {
         }
     }
 
-    /** Leaves the driver as it is. A switch under way is waited for, up to three seconds. */
-    @Override
-    public void close() {
+    /** From now on nothing is begun, and no switch goes beyond its last look at who uses the devices. Does not wait. */
+    public void stop() {
         lock.lock();
         try {
             closing = true;
@@ -169,6 +211,12 @@ public final class DriverKeeper implements AutoCloseable {
         } finally {
             lock.unlock();
         }
+    }
+
+    /** Leaves the driver as it is. A switch under way is waited for, up to three seconds. */
+    @Override
+    public void close() {
+        stop();
         try {
             if (thread.isAlive() && !thread.join(CLOSE_WITHIN)) {
                 LOG.warn("the driver is still being worked on; the agent stops all the same");
@@ -193,79 +241,116 @@ public final class DriverKeeper implements AutoCloseable {
     /** @return how long all can be left as it is */
     Duration check() {
         DriverFacts facts = reader.read(settings.preference());
-        DriverPlan plan = DriverPlan.of(settings.preference(), facts, installer.isPresent());
+        DriverPlan plan = plan(facts);
         tell(plan);
-        Optional<String> pending = Optional.empty();
-        if (plan.action() instanceof Action.Pending waiting) {
-            pending = Optional.of(waiting.reason());
+        if (plan.action() instanceof Action.Nothing) {
+            List.of(switches, loads, installations).forEach(Tries::reset);
+            succeeded();
         }
-        publish(facts, plan, pending);
-        if (acts(plan.action())) {
-            if (System.nanoTime() - notBeforeNanos < 0) {
-                return pace.soon();
-            }
+        Optional<Tries> tries = tries(plan.action());
+        if (tries.isPresent() && tries.get().due()) {
+            publish(facts, plan);
             // What was missing already before another try is still missed.
-            expectedDevices = failure.isPresent()
-                    ? Math.max(expectedDevices, facts.devices().size())
-                    : facts.devices().size();
-            try {
-                act(plan);
-                backOff.reset();
-                failure = Optional.empty();
-                triedCompanions.clear();
-            } catch (NotNowException e) {
-                pending = Optional.of(e.getMessage());
-                LOG.info(e.getMessage());
-            } catch (IOException e) {
-                failed(e.getMessage());
-            }
+            expectedDevices = Math.max(
+                    failure.isPresent() ? expectedDevices : 0, facts.devices().size());
+            tryTo(plan, tries.get());
             facts = reader.read(settings.preference());
-            plan = DriverPlan.of(settings.preference(), facts, installer.isPresent());
-        } else {
-            backOff.reset();
-            failure = Optional.empty();
-            notBeforeNanos = System.nanoTime();
+            plan = plan(facts);
         }
         loadCompanions(plan);
-        publish(facts, plan, pending);
-        boolean steady = plan.action() instanceof Action.Nothing && pending.isEmpty() && failure.isEmpty();
+        publish(facts, plan);
+        boolean steady = plan.action() instanceof Action.Nothing && failure.isEmpty() && notNow.isEmpty();
         return steady ? pace.steady() : pace.soon();
     }
 
-    private static boolean acts(Action action) {
+    private DriverPlan plan(DriverFacts facts) {
+        return DriverPlan.of(settings.preference(), facts, installer.isPresent());
+    }
+
+    /** Empty where there is nothing to do for us. */
+    private Optional<Tries> tries(Action action) {
         return switch (action) {
-            case Action.Load _, Action.Switch _, Action.Install _ -> true;
-            case Action.Nothing _, Action.Pending _, Action.Blocked _ -> false;
+            case Action.Switch _ -> Optional.of(switches);
+            case Action.Load _ -> Optional.of(loads);
+            case Action.Install _ -> Optional.of(installations);
+            case Action.Nothing _, Action.Pending _, Action.Blocked _ -> Optional.empty();
         };
+    }
+
+    private void tryTo(DriverPlan plan, Tries tries) {
+        notNow = Optional.empty();
+        try {
+            act(plan);
+            tries.reset();
+            succeeded();
+            triedCompanions.clear();
+        } catch (NotNowException e) {
+            // The devices were out of use for a moment; users that come and go must not make that a habit.
+            Duration _ = tries.later();
+            notNow = Optional.of(e.getMessage());
+            if (isNews("pending " + plan.mode())) {
+                LOG.info(e.getMessage());
+            }
+        } catch (IOException e) {
+            Duration wait = tries.later();
+            failure = Optional.of(e.getMessage());
+            if (isNews("failed " + e.getMessage())) {
+                LOG.error(e.getMessage(), Field.of("triedAgainInSeconds", wait.toSeconds()));
+            }
+        }
+    }
+
+    private void succeeded() {
+        failure = Optional.empty();
+        notNow = Optional.empty();
     }
 
     /** Once for each new state of affairs; who uses a device may change often and stands in the status. */
     private void tell(DriverPlan plan) {
-        String key = plan.action() instanceof Action.Pending ? "pending " + plan.mode() : plan.describe();
-        if (told.equals(Optional.of(key))) {
-            return;
-        }
-        told = Optional.of(key);
         Field mode = Field.of("mode", plan.mode());
         switch (plan.action()) {
-            case Action.Blocked blocked -> LOG.warn(blocked.reason(), mode);
-            case Action.Nothing _, Action.Load _, Action.Switch _, Action.Pending _, Action.Install _ ->
-                LOG.info(plan.describe(), mode);
+            case Action.Nothing nothing -> {
+                boolean news = !told.equals(Set.of(withoutNumbers(nothing.reason())));
+                told.clear();
+                told.add(withoutNumbers(nothing.reason()));
+                if (news) {
+                    LOG.info(plan.describe(), mode);
+                }
+            }
+            case Action.Blocked blocked -> {
+                if (isNews(blocked.reason())) {
+                    LOG.warn(blocked.reason(), mode);
+                }
+            }
+            case Action.Pending pending -> {
+                if (isNews("pending " + plan.mode())) {
+                    LOG.info(pending.reason(), mode);
+                }
+            }
+            case Action.Load _, Action.Switch _, Action.Install _ -> {
+                if (isNews(plan.describe())) {
+                    LOG.info(plan.describe(), mode);
+                }
+            }
         }
     }
 
-    private void failed(String what) {
-        Duration wait = backOff.next();
-        notBeforeNanos = System.nanoTime() + wait.toNanos();
-        if (!failure.equals(Optional.of(what))) {
-            LOG.error(what, Field.of("triedAgainInSeconds", wait.toSeconds()));
-        }
-        failure = Optional.of(what);
+    private boolean isNews(String what) {
+        return told.add(withoutNumbers(what));
     }
 
-    private void publish(DriverFacts facts, DriverPlan plan, Optional<String> pending) {
+    /** Process ids, bytes and seconds are others each time. */
+    private static String withoutNumbers(String text) {
+        return text.replaceAll("[0-9]+", "#");
+    }
+
+    private void publish(DriverFacts facts, DriverPlan plan) {
+        Optional<String> pending = notNow;
         Optional<String> problem = failure;
-        if (problem.isEmpty() && plan.action() instanceof Action.Blocked blocked) {
+        if (plan.action() instanceof Action.Pending waiting) {
+            pending = Optional.of(waiting.reason());
+        }
+        if (plan.action() instanceof Action.Blocked blocked) {
             problem = Optional.of(blocked.reason());
         }
         if (facts.devices().size() >= expectedDevices) {
@@ -278,6 +363,7 @@ public final class DriverKeeper implements AutoCloseable {
                 settings.preference().isEmpty(),
                 ModeInForce.of(facts.module(), plan.mode()),
                 plan.describe(),
+                plan.isDue() && pending.isEmpty(),
                 pending,
                 problem,
                 facts.users().describe(),
@@ -334,7 +420,7 @@ public final class DriverKeeper implements AutoCloseable {
         switch (step) {
             case SUSPEND -> suspend("driver mode switches from " + change.from() + " to " + change.to());
             case LOOK_AGAIN -> lookAgain(change);
-            case UNLOAD -> modules.unload(DriverFactsReader.MODULE);
+            case UNLOAD -> unload();
             case LOAD -> loadOrGoBack(change);
             case VERIFY -> verify(change.to().compatMode());
             case AWAIT_DEVICES -> awaitDevices(change);
@@ -354,10 +440,23 @@ public final class DriverKeeper implements AutoCloseable {
         if (!pause(pace.settle(), () -> false)) {
             throw new NotNowException("the agent stops; the driver's mode stays " + change.from());
         }
-        DeviceUsers users = reader.users(reader.module());
-        if (users.inUse()) {
-            throw new NotNowException(
-                    "switch from " + change.from() + " to " + change.to() + " pending: " + users.summary());
+        DriverPlan now = plan(reader.read(settings.preference()));
+        if (!now.action().equals(change)) {
+            throw new NotNowException(now.describe());
+        }
+    }
+
+    /** What the last look did not see yet keeps the module from being unloaded: that is no fault either. */
+    private void unload() throws IOException, NotNowException {
+        try {
+            modules.unload(DriverFactsReader.MODULE);
+        } catch (HostCommands.FailedException e) {
+            DriverFacts now = reader.read(settings.preference());
+            if (now.module() instanceof DriverModule.Loaded
+                    && plan(now).action() instanceof Action.Pending(String reason)) {
+                throw new NotNowException(reason);
+            }
+            throw e;
         }
     }
 
@@ -414,7 +513,7 @@ public final class DriverKeeper implements AutoCloseable {
     }
 
     private void loadCompanions(DriverPlan plan) {
-        if (acts(plan.action())) {
+        if (tries(plan.action()).isPresent()) {
             return;
         }
         for (String module : plan.companions()) {
@@ -450,7 +549,7 @@ public final class DriverKeeper implements AutoCloseable {
             boolean goOn = await(time, time, () -> asked);
             if (asked) {
                 asked = false;
-                notBeforeNanos = System.nanoTime();
+                List.of(switches, loads, installations).forEach(Tries::dueNow);
             }
             return goOn;
         } finally {

@@ -104,8 +104,8 @@ public record DriverPlan(DriverMode mode, Action action, List<String> companions
 
     private static Action forLoaded(DriverMode mode, DriverModule.Loaded loaded, DriverFacts facts) {
         if (loaded.compatMode().isEmpty()) {
-            return new Action.Nothing("the mode is unknown: the loaded erdma has no parameter compat_mode, as the"
-                    + " kernel's own, so there is nothing to switch");
+            return new Action.Nothing("the mode is unknown: the loaded erdma has no parameter compat_mode that could be"
+                    + " read, as the kernel's own, so there is nothing to switch");
         }
         boolean inForce = loaded.compatMode().get();
         if (inForce == mode.compatMode()) {
@@ -182,6 +182,14 @@ public record DriverPlan(DriverMode mode, Action action, List<String> companions
     /** As the kernel writes booleans. */
     static String parameter(DriverMode mode) {
         return mode.compatMode() ? "Y" : "N";
+    }
+
+    /** Whether there is something to be done now. */
+    public boolean isDue() {
+        return switch (action) {
+            case Action.Load _, Action.Switch _, Action.Install _ -> true;
+            case Action.Nothing _, Action.Pending _, Action.Blocked _ -> false;
+        };
     }
 
     /** One line for the log and for the command line. */

@@ -12,6 +12,7 @@ import java.util.Optional;
  * @param preferred the mode to be in
  * @param chosenByNode whether that follows from the node, since nobody set a preference
  * @param plan what is to be done, or why nothing is, in one line
+ * @param due whether that is to be done now
  * @param pending why that has to wait; absent when it need not
  * @param problem what failed or is out of our power, with what to do; absent when all is well
  * @param usedBy who uses the devices, in words; empty where the mode is right, whoever uses them
@@ -22,6 +23,7 @@ public record DriverStatus(
         boolean chosenByNode,
         ModeInForce inForce,
         String plan,
+        boolean due,
         Optional<String> pending,
         Optional<String> problem,
         List<String> usedBy,

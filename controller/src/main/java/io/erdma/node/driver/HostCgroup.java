@@ -49,14 +49,15 @@ final class HostCgroup {
         List<String> lines = Files.readAllLines(proc.resolve(pid + "/cgroup"));
         for (String line : lines) {
             String[] parts = line.split(":", 3);
-            if (parts.length < 3 || parts[2].equals("/")) {
+            if (parts.length < 3) {
                 continue;
             }
+            // Also out of "/": in a control group namespace of its own, that is what a pod's group is called.
             String tree = parts[1].isEmpty() ? "unified" : parts[1].replaceFirst("^name=", "");
             Path procs = cgroups.resolve(tree).resolve("cgroup.procs");
             if (Files.exists(procs)) {
                 write(procs, pid);
-            } else if (parts[1].contains("memory") || lines.size() == 1) {
+            } else if (!parts[2].equals("/") && (parts[1].contains("memory") || lines.size() == 1)) {
                 throw new IOException("it is in " + parts[2] + ", and " + procs + " is not there");
             }
         }

@@ -5,19 +5,16 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
-import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 
 /**
  * Runs programs of the host, since only the host's own kmod reads the host's modules: directly where this process is on
  * the host, else in the mount namespace of PID 1. Never through a shell; each has a deadline, and whoever is still there
- * then is killed with its children and theirs. The calling thread waits.
+ * then is killed with all that it started. What a program that ends in time leaves running is left alone. The calling
+ * thread waits and does all the work.
  */
 public final class HostCommands {
     /** The number that the kernel gives its first pid namespace (PROC_PID_INIT_INO). */
@@ -29,10 +26,10 @@ public final class HostCommands {
     private static final Map<String, String> ENVIRONMENT = Map.of(
             "PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL", "C", "HOME", "/root");
 
-    /** For what a killed program's pipes still hold. */
-    private static final Duration LAST_WORDS = Duration.ofSeconds(1);
+    /** How soon the end of a program is noticed that leaves a child with its outputs behind. */
+    private static final Duration LOOK = Duration.ofMillis(100);
 
-    private static final int KILL_ROUNDS = 10;
+    private static final int SIGNALLED = 128;
 
     private final List<String> prefix;
     private final Path root;
@@ -65,7 +62,7 @@ public final class HostCommands {
     }
 
     /** Programs as this process sees them. */
-    static HostCommands direct() {
+    public static HostCommands direct() {
         return new HostCommands(List.of(), Path.of("/"), Optional.empty());
     }
 
@@ -158,63 +155,79 @@ public final class HostCommands {
      * @throws FailedException when it can't be started or does not end in time
      */
     public Result run(Duration deadline, List<String> command) throws FailedException {
-        return run(deadline, command, Map.of(), started -> {});
+        return run(deadline, command, Map.of(), Optional.empty(), started -> {});
     }
 
     /**
      * @param environment beside PATH and LC_ALL, which are fixed; nothing of this process's own is passed on
-     * @param started is called with the process's id as soon as there is one
+     * @param log where both outputs go, for a program that is to survive this process; absent: they are only kept
      */
-    Result run(Duration deadline, List<String> command, Map<String, String> environment, Started started)
+    Result run(
+            Duration deadline, List<String> command, Map<String, String> environment, Optional<Path> log, Watch watch)
             throws FailedException {
+        String name = String.join(" ", command);
         if (problem.isPresent()) {
-            throw new FailedException("cannot run " + String.join(" ", command) + ": " + problem.get());
+            throw new FailedException("cannot run " + name + ": " + problem.get());
         }
         List<String> all = new ArrayList<>(prefix);
         all.addAll(command);
         ProcessBuilder builder = new ProcessBuilder(all)
                 .directory(Path.of("/").toFile())
                 .redirectInput(ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()));
+        StartedProcesses processes = StartedProcesses.next();
         builder.environment().clear();
         builder.environment().putAll(ENVIRONMENT);
         builder.environment().putAll(environment);
-        String name = String.join(" ", command);
-        Process process;
-        try {
-            process = builder.start();
+        builder.environment().put(StartedProcesses.VARIABLE, processes.mark());
+        try (ProgramOutput output = log.isPresent() ? ProgramOutput.into(log.get()) : ProgramOutput.piped()) {
+            output.redirect(builder);
+            Process process = builder.start();
+            output.started();
+            return await(process, processes, output, deadline, name, watch);
+        } catch (FailedException e) {
+            throw e;
         } catch (IOException e) {
             throw new FailedException("cannot run " + name + ": " + e.getMessage(), e);
         }
+    }
+
+    private static Result await(
+            Process process,
+            StartedProcesses processes,
+            ProgramOutput output,
+            Duration deadline,
+            String name,
+            Watch watch)
+            throws FailedException {
+        long start = System.nanoTime();
         boolean wellDone = false;
         try {
-            BoundedText out = new BoundedText();
-            BoundedText err = new BoundedText();
-            Thread outReader = reader("out", () -> out.readAll(process.getInputStream()));
-            Thread errReader = reader("err", () -> err.readAll(process.getErrorStream()));
-            started.started(process);
-            boolean inTime = process.waitFor(deadline.toNanos(), TimeUnit.NANOSECONDS);
-            if (!inTime) {
-                endWithChildren(process.toHandle());
+            watch.started(process);
+            while (process.isAlive()) {
+                Duration passed = Duration.ofNanos(System.nanoTime() - start);
+                Duration left = deadline.minus(passed);
+                if (!left.isPositive()) {
+                    processes.end(process.toHandle());
+                    output.takeRest();
+                    throw new FailedException(name + " did not end within " + deadline.toSeconds() + " s and was killed"
+                            + lastWords(output.out.text(), output.err.text()));
+                }
+                watch.running(passed);
+                output.await(process, left.compareTo(LOOK) < 0 ? left : LOOK);
             }
-            wellDone = inTime;
-            // What it started and left behind may hold the pipes; that must not hold us.
-            outReader.join(LAST_WORDS);
-            errReader.join(LAST_WORDS);
-            if (!inTime) {
-                throw new FailedException(name + " did not end within " + deadline.toSeconds() + " s and was killed"
-                        + lastWords(out.text(), err.text()));
-            }
-            return new Result(process.exitValue(), out.text(), err.text());
+            output.takeRest();
+            wellDone = true;
+            return new Result(process.exitValue(), output.out.text(), output.err.text());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new FailedException(name + " was killed: the agent stops");
+        } catch (FailedException e) {
+            throw e;
         } catch (IOException e) {
-            throw e instanceof FailedException failed
-                    ? failed
-                    : new FailedException(name + " was killed: " + e.getMessage(), e);
+            throw new FailedException(name + " was killed: " + e.getMessage(), e);
         } finally {
             if (!wellDone) {
-                endWithChildren(process.toHandle());
+                processes.end(process.toHandle());
             }
         }
     }
@@ -229,7 +242,11 @@ public final class HostCommands {
     }
 
     static FailedException failed(List<String> command, Result result) {
-        return new FailedException(String.join(" ", command) + " failed with exit code " + result.code()
+        // Of a program that a signal ended, the code is 128 and the signal's number.
+        String signal = result.code() > SIGNALLED && result.code() < SIGNALLED + 65
+                ? " (ended by signal " + (result.code() - SIGNALLED) + ")"
+                : "";
+        return new FailedException(String.join(" ", command) + " failed with exit code " + result.code() + signal
                 + lastWords(result.out(), result.err()));
     }
 
@@ -245,30 +262,18 @@ public final class HostCommands {
         return ": " + (last.length() > 500 ? "…" + last.substring(last.length() - 500) : last);
     }
 
-    /** Told of a program that runs, for example to move it to where it may use more memory. */
+    /** Told of a program that runs. */
     @FunctionalInterface
-    interface Started {
-        /** @throws IOException ends the program */
+    interface Watch {
+        /**
+         * For example to move it to where it may use more memory.
+         *
+         * @throws IOException ends the program
+         */
         void started(Process process) throws IOException;
-    }
 
-    private static Thread reader(String stream, Runnable read) {
-        return Thread.ofPlatform().daemon().name("erdma-host-" + stream).start(read);
-    }
-
-    /** Looks several times: what is about to be killed may start more. */
-    static void endWithChildren(ProcessHandle process) {
-        Set<ProcessHandle> known = new HashSet<>(Set.of(process));
-        Consumer<ProcessHandle> kill = ProcessHandle::destroyForcibly;
-        for (int round = 0; round < KILL_ROUNDS; round++) {
-            Set<ProcessHandle> found = new HashSet<>();
-            known.forEach(handle -> handle.descendants().forEach(found::add));
-            known.forEach(kill);
-            found.forEach(kill);
-            if (!known.addAll(found)) {
-                return;
-            }
-        }
+        /** About once a second or more often, by the thread that waits for the program. */
+        default void running(Duration since) {}
     }
 
     @Override

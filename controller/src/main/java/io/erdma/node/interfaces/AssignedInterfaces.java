@@ -41,6 +41,9 @@ record AssignedInterfaces(
         problems = List.copyOf(problems);
     }
 
+    /** Far above what any instance can have; what is written beyond it costs nothing. */
+    private static final int MOST_DEVICES = 64;
+
     /** The addresses of what is offered; also those of interfaces that were ready once and are not now. */
     Set<MacAddress> macs() {
         return interfaces.stream().map(Candidate::mac).collect(Collectors.toSet());
@@ -63,17 +66,29 @@ record AssignedInterfaces(
         Optional<MacAddress> primary = Optional.empty();
         List<String> missing = new ArrayList<>();
         List<String> problems = new ArrayList<>();
-        for (ErdmaDeviceSpec.Device device : spec.map(ErdmaDeviceSpec::devices).orElse(List.of())) {
+        List<ErdmaDeviceSpec.Device> devices =
+                spec.map(ErdmaDeviceSpec::devices).orElse(List.of());
+        if (devices.size() > MOST_DEVICES) {
+            problems.add(
+                    "ERdmaDevice " + name + ": it names " + devices.size() + " devices, far more than an instance can"
+                            + " have; those behind the first " + MOST_DEVICES + " are left out");
+        }
+        for (ErdmaDeviceSpec.Device device : devices.subList(0, Math.min(devices.size(), MOST_DEVICES))) {
             if (device.mac().isBlank()) {
                 missing.add(nameOf(device) + " has no MAC address yet");
                 continue;
             }
             MacAddress mac;
             try {
-                mac = MacAddress.parse(device.mac());
+                mac = oneCards(MacAddress.parse(device.mac()));
             } catch (IllegalArgumentException e) {
                 problems.add("ERdmaDevice " + name + ": " + nameOf(device) + " has the MAC address "
                         + Quote.of(device.mac()) + ", which is none");
+                continue;
+            }
+            if (found.containsKey(mac)) {
+                problems.add("ERdmaDevice " + name + ": " + nameOf(device) + " has the MAC address " + mac + " of "
+                        + found.get(mac).name() + " as well; it is left out");
                 continue;
             }
             Optional<ErdmaDeviceStatus.Device> state = Optional.ofNullable(states.get(device.id()));
@@ -90,9 +105,9 @@ record AssignedInterfaces(
                 primary = Optional.of(mac);
             }
             if (device.queuePairs() > 0) {
-                queuePairs.putIfAbsent(mac, device.queuePairs());
+                queuePairs.put(mac, device.queuePairs());
             }
-            found.putIfAbsent(
+            found.put(
                     mac,
                     new Candidate(
                             mac,
@@ -120,6 +135,14 @@ record AssignedInterfaces(
                 jumboFrame,
                 queuePairs,
                 problems);
+    }
+
+    /** Neither of a group of cards nor of none. */
+    private static MacAddress oneCards(MacAddress mac) {
+        if (mac.value() == 0 || (mac.value() >>> 40 & 1) == 1) {
+            throw new IllegalArgumentException("not the address of a network card: " + mac);
+        }
+        return mac;
     }
 
     private static boolean isReady(ErdmaDeviceStatus.Device state) {

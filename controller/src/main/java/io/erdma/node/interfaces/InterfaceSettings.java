@@ -12,7 +12,7 @@ import java.net.InetSocketAddress;
  * @param nodeName the Node object's name, which the ERdmaDevice object shares
  * @param metadata where the metadata service is
  * @param jumboFrameMtu in bytes, for interfaces of instances with jumbo frames
- * @param jumboFrameMtuGiven whether somebody wrote that MTU, which local discovery takes as word that the instance has
+ * @param jumboFrameMtuGiven whether somebody chose that MTU, which local discovery takes as word that the instance has
  *     jumbo frames: nothing on the node tells it
  */
 public record InterfaceSettings(

@@ -1,5 +1,6 @@
 package io.erdma.node.kube;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import io.erdma.cluster.crd.ErdmaDevice;
 import io.erdma.log.Quote;
 import io.erdma.node.kube.Occurrence.About;
@@ -21,17 +22,26 @@ import io.fabric8.kubernetes.client.Watch;
 import io.fabric8.kubernetes.client.Watcher;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import io.fabric8.kubernetes.client.http.AsyncBody;
+import io.fabric8.kubernetes.client.http.HttpRequest;
+import io.fabric8.kubernetes.client.http.Interceptor;
 import io.fabric8.kubernetes.client.jdkhttp.JdkHttpClientFactory;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import java.io.Closeable;
+import java.io.IOException;
 import java.net.ConnectException;
 import java.net.http.HttpClient;
+import java.nio.ByteBuffer;
 import java.nio.file.FileSystemException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 
 /**
@@ -41,6 +51,8 @@ import java.util.function.Supplier;
 public final class ClusterClient implements Closeable {
     private static final Duration CONNECT_WITHIN = Duration.ofSeconds(5);
     private static final Duration ANSWER_WITHIN = Duration.ofSeconds(10);
+    /** An API server takes no object above 1.5 MB, and the agent's heap is 24 MB. */
+    private static final int MOST_BYTES = 3 << 20;
 
     static final String AGENT = "erdma-agent";
     private static final String WRITES_EVENTS = "create and patch on events";
@@ -49,10 +61,12 @@ public final class ClusterClient implements Closeable {
     private static final String PATCHES_NODES = "patch on nodes";
 
     private final KubernetesClient client;
+    private final Duration answerWithin;
     private final AskedPause askedPause;
 
-    private ClusterClient(KubernetesClient client, AskedPause askedPause) {
+    private ClusterClient(KubernetesClient client, Duration answerWithin, AskedPause askedPause) {
         this.client = client;
+        this.answerWithin = answerWithin;
         this.askedPause = askedPause;
     }
 
@@ -62,10 +76,14 @@ public final class ClusterClient implements Closeable {
      * @throws ClusterException when the credentials cannot be used
      */
     public static ClusterClient open(ClusterAccess access) throws ClusterException {
+        return open(access, ANSWER_WITHIN);
+    }
+
+    static ClusterClient open(ClusterAccess access, Duration answerWithin) throws ClusterException {
         try {
             return switch (access) {
                 case ClusterAccess.Kubeconfig kubeconfig ->
-                    open(Config.fromKubeconfig(kubeconfig.file().toFile()), new JdkHttpClientFactory());
+                    open(Config.fromKubeconfig(kubeconfig.file().toFile()), new JdkHttpClientFactory(), answerWithin);
                 case ClusterAccess.InCluster pod ->
                     open(
                             new ConfigBuilder()
@@ -74,7 +92,8 @@ public final class ClusterClient implements Closeable {
                                     .withCaCertFile(pod.authority().toString())
                                     .withOauthTokenProvider(new TokenFile(pod.token()))
                                     .build(),
-                            new Direct());
+                            new Direct(),
+                            answerWithin);
             };
         } catch (KubernetesClientException e) {
             throw new ClusterException("cannot use the credentials for the cluster's API: " + reason(e), e);
@@ -82,11 +101,11 @@ public final class ClusterClient implements Closeable {
     }
 
     /** Without tries of its own: whoever calls knows better when to try again, and says why it is needed. */
-    private static ClusterClient open(Config given, JdkHttpClientFactory http) {
+    private static ClusterClient open(Config given, JdkHttpClientFactory http, Duration answerWithin) {
         Config config = new ConfigBuilder(given)
                 .withAutoConfigure(false)
                 .withConnectionTimeout((int) CONNECT_WITHIN.toMillis())
-                .withRequestTimeout((int) ANSWER_WITHIN.toMillis())
+                .withRequestTimeout((int) answerWithin.toMillis())
                 .withRequestRetryBackoffLimit(0)
                 .withWatchReconnectLimit(0)
                 .withUserAgent(AGENT)
@@ -97,9 +116,32 @@ public final class ClusterClient implements Closeable {
                         .withConfig(config)
                         .withHttpClientFactory(http)
                         .withHttpClientBuilderConsumer(
-                                builder -> builder.addOrReplaceInterceptor(AskedPause.NAME, askedPause))
+                                builder -> builder.addOrReplaceInterceptor("erdma-bound", new Bound())
+                                        .addOrReplaceInterceptor(AskedPause.NAME, askedPause))
                         .build(),
+                answerWithin,
                 askedPause);
+    }
+
+    /** Ends an answer, and a watch, that brings more than could be of use. */
+    private static final class Bound implements Interceptor {
+        @Override
+        public AsyncBody.Consumer<List<ByteBuffer>> consumer(
+                AsyncBody.Consumer<List<ByteBuffer>> consumer, HttpRequest request) {
+            var left = new AtomicLong(MOST_BYTES);
+            return (buffers, body) -> {
+                long bytes = buffers.stream().mapToLong(ByteBuffer::remaining).sum();
+                if (left.addAndGet(-bytes) < 0) {
+                    // Else its failure would be that it was cancelled.
+                    body.done()
+                            .completeExceptionally(
+                                    new IOException("an answer of more than " + (MOST_BYTES >> 20) + " MB"));
+                    body.cancel();
+                } else {
+                    consumer.consume(buffers, body);
+                }
+            };
+        }
     }
 
     /** A pod reaches its cluster's API itself, whatever proxy is set for the rest of the world. */
@@ -113,7 +155,7 @@ public final class ClusterClient implements Closeable {
     /** What the cloud calls the machine of a Node object; empty while nobody has said it. */
     public Optional<String> providerId(String node) throws ClusterException {
         try {
-            Node object = client.nodes().withName(node).get();
+            Node object = inTime(() -> client.nodes().withName(node).get());
             if (object == null) {
                 throw new ClusterException(
                         "there is no Node object " + node + "; name the right one with --node-name", null);
@@ -131,7 +173,7 @@ public final class ClusterClient implements Closeable {
      */
     public OptionalLong allocatable(String node, String resource) throws ClusterException {
         try {
-            Node object = client.nodes().withName(node).get();
+            Node object = inTime(() -> client.nodes().withName(node).get());
             if (object == null) {
                 throw new ClusterException("there is no Node object " + node, null);
             }
@@ -146,15 +188,44 @@ public final class ClusterClient implements Closeable {
         }
     }
 
-    /** The object of that name, if there is one, in a list that tells from where to watch. */
-    KubernetesResourceList<ErdmaDevice> erdmaDevices(String name) throws ClusterException {
+    /**
+     * What the API has of one name.
+     *
+     * @param version from which to watch
+     */
+    record Listed(Optional<ErdmaDevice> object, String version) {}
+
+    /** The object of that name, if there is one. */
+    Listed erdmaDevice(String name) throws ClusterException {
+        String what = "read the ERdmaDevice object " + name;
+        KubernetesResourceList<ErdmaDevice> list;
         try {
-            return client.resources(ErdmaDevice.class)
+            list = inTime(() -> client.resources(ErdmaDevice.class)
                     .withField("metadata.name", name)
-                    .list();
+                    .list());
         } catch (KubernetesClientException e) {
-            throw failed("read the ERdmaDevice object " + name, "get, list and watch on erdmadevices", e);
+            throw failed(what, "get, list and watch on erdmadevices", e);
+        } catch (RuntimeException e) {
+            // Whatever a proxy puts in the place of the API server may trip the client up.
+            throw new ClusterException("cannot " + what + ": the answer is no list of objects: " + e, e);
         }
+        // An empty answer of somebody else's is not the word that there is no such object.
+        if (list == null
+                || list.getItems() == null
+                || list.getMetadata() == null
+                || list.getMetadata().getResourceVersion() == null) {
+            throw new ClusterException("cannot " + what + ": the answer is no list of objects", null);
+        }
+        return new Listed(
+                list.getItems().stream().filter(object -> isNamed(name, object)).findFirst(),
+                list.getMetadata().getResourceVersion());
+    }
+
+    /** The field selector promises that, and a proxy may not know of it. */
+    static boolean isNamed(String name, ErdmaDevice object) {
+        return object != null
+                && object.getMetadata() != null
+                && name.equals(object.getMetadata().getName());
     }
 
     /** Tells of changes from there on, until the watcher's onClose. */
@@ -171,6 +242,73 @@ public final class ClusterClient implements Closeable {
                             watcher);
         } catch (KubernetesClientException e) {
             throw failed("watch the ERdmaDevice object " + name, "get, list and watch on erdmadevices", e);
+        } catch (RuntimeException e) {
+            throw new ClusterException("cannot watch the ERdmaDevice object " + name + ": " + e, e);
+        }
+    }
+
+    /** The client bounds the time until an answer begins, and waits for its end as long as that takes. */
+    private <T> T inTime(Supplier<T> request) {
+        var alarm = new Alarm(Thread.currentThread());
+        // Later than the client's own time-out, which says more.
+        CompletableFuture.delayedExecutor(answerWithin.toMillis() * 3 / 2, TimeUnit.MILLISECONDS)
+                .execute(alarm::ring);
+        try {
+            return request.get();
+        } catch (KubernetesClientException e) {
+            if (alarm.end()) {
+                var late = new KubernetesClientException("no complete answer in time");
+                late.addSuppressed(e);
+                throw late;
+            }
+            throw e;
+        } finally {
+            alarm.end();
+        }
+    }
+
+    /** Interrupts a thread, unless it has gone on by then. */
+    private static final class Alarm {
+        private final Thread thread;
+        private boolean ended;
+        private boolean rung;
+
+        Alarm(Thread thread) {
+            this.thread = thread;
+        }
+
+        synchronized void ring() {
+            if (!ended) {
+                rung = true;
+                thread.interrupt();
+            }
+        }
+
+        /** @return whether it interrupted; the thread is not interrupted by it any more */
+        synchronized boolean end() {
+            if (!ended && rung) {
+                Thread.interrupted();
+            }
+            ended = true;
+            return rung;
+        }
+    }
+
+    /**
+     * A resource or a list as the API writes it, for kinds whose models would be loaded for one answer.
+     *
+     * @param path below the server's address, with its query
+     * @param what names it in messages
+     */
+    JsonNode read(String path, String what) throws ClusterException {
+        try {
+            String text = client.raw(path);
+            if (text == null) {
+                throw new ClusterException("cannot read " + what + ": there is none", null);
+            }
+            return client.getKubernetesSerialization().unmarshal(text, JsonNode.class);
+        } catch (KubernetesClientException e) {
+            throw failed("read " + what, "get or list on it", e);
         }
     }
 

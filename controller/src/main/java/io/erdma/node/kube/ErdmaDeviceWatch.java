@@ -6,7 +6,6 @@ import io.erdma.cluster.crd.ErdmaDevice;
 import io.erdma.cluster.crd.ErdmaDeviceSpec;
 import io.erdma.cluster.crd.ErdmaDeviceStatus;
 import io.erdma.plugin.BackOff;
-import io.fabric8.kubernetes.api.model.KubernetesResourceList;
 import io.fabric8.kubernetes.client.Watch;
 import io.fabric8.kubernetes.client.Watcher;
 import io.fabric8.kubernetes.client.WatcherException;
@@ -127,8 +126,7 @@ public final class ErdmaDeviceWatch implements Closeable {
     private void handle(News current) {
         switch (current) {
             case News.Changed(Events _, Watcher.Action action, ErdmaDevice object) -> {
-                // The field selector promises that, and a proxy may not know of it.
-                if (object != null && name.equals(object.getMetadata().getName())) {
+                if (ClusterClient.isNamed(name, object)) {
                     seen = action == Watcher.Action.DELETED ? new Seen.Absent() : present(object);
                 }
             }
@@ -146,14 +144,10 @@ public final class ErdmaDeviceWatch implements Closeable {
     private void begin() {
         long now = System.nanoTime();
         try {
-            KubernetesResourceList<ErdmaDevice> list = client.erdmaDevices(name);
-            seen = list.getItems().stream()
-                    .filter(object -> name.equals(object.getMetadata().getName()))
-                    .findFirst()
-                    .map(ErdmaDeviceWatch::present)
-                    .orElseGet(Seen.Absent::new);
+            ClusterClient.Listed listed = client.erdmaDevice(name);
+            seen = listed.object().map(ErdmaDeviceWatch::present).orElseGet(Seen.Absent::new);
             var events = new Events();
-            Watch watch = client.watch(name, list.getMetadata().getResourceVersion(), pace.life(), events);
+            Watch watch = client.watch(name, listed.version(), pace.life(), events);
             open = Optional.of(new Open(watch, events, now));
             problem = Optional.empty();
         } catch (ClusterException e) {

@@ -75,6 +75,16 @@ public final class Logging {
         ours.setLevel(level.jul());
     }
 
+    /** Also to be told of each line, from now on. */
+    public void tell(RecentLines lines) {
+        Logger.getLogger("").addHandler(lines);
+    }
+
+    /** Not any more. */
+    public void forget(RecentLines lines) {
+        Logger.getLogger("").removeHandler(lines);
+    }
+
     /** Names of the libraries whose level is fixed. */
     List<String> quiet() {
         return kept.stream().map(Logger::getName).toList();

@@ -31,13 +31,7 @@ final class TextFormatter extends Formatter {
                 .append(' ')
                 .append(String.format("%-5s", LogLevel.of(record.getLevel()).name()))
                 .append(' ');
-        out.append(Printable.of(message(record)));
-        if (record.getParameters() instanceof Log.Field[] fields) {
-            for (Log.Field field : fields) {
-                out.append(' ').append(Printable.of(field.key())).append('=');
-                value(field.value(), out);
-            }
-        }
+        text(record, out);
         out.append('\n');
         if (record.getThrown() != null) {
             trace(record.getThrown())
@@ -46,6 +40,23 @@ final class TextFormatter extends Formatter {
                     .forEach(line -> out.append("    ").append(line).append('\n'));
         }
         return out.toString();
+    }
+
+    /** Message and fields alone. */
+    static String text(LogRecord record) {
+        StringBuilder out = new StringBuilder(100);
+        text(record, out);
+        return out.toString();
+    }
+
+    private static void text(LogRecord record, StringBuilder out) {
+        out.append(Printable.of(message(record)));
+        if (record.getParameters() instanceof Log.Field[] fields) {
+            for (Log.Field field : fields) {
+                out.append(' ').append(Printable.of(field.key())).append('=');
+                value(field.value(), out);
+            }
+        }
     }
 
     /** Records of ours are taken as they are; others (Netty's, the JDK's) may be patterns with parameters. */

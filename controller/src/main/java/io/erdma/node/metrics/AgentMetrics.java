@@ -7,9 +7,11 @@ import io.erdma.node.driver.ModeInForce;
 import io.erdma.node.kube.ClusterReporter;
 import io.erdma.node.kube.EventCounts;
 import io.erdma.node.net.KeeperStatus;
-import io.erdma.node.net.Note;
 import io.erdma.plugin.PluginObserver;
+import io.erdma.plugin.SessionStatus;
 import io.erdma.pods.UsageSnapshot;
+import io.erdma.pods.UsageSnapshot.ShareHold;
+import io.erdma.traffic.TrafficTotals;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
@@ -21,9 +23,12 @@ import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -32,6 +37,9 @@ import java.util.function.ToDoubleFunction;
 /** The agent's numbers over time. Written from the monitor's and the kubelet's threads, read by scrapes. */
 public final class AgentMetrics implements PluginObserver, AdvertisementListener, AutoCloseable {
     private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+    /** Apart, since not everybody who reaches the node's port should hear of its pods. */
+    private final PrometheusMeterRegistry ofPods = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+
     private final int sharesPerDevice;
 
     private final AtomicInteger healthy = new AtomicInteger();
@@ -40,6 +48,7 @@ public final class AgentMetrics implements PluginObserver, AdvertisementListener
     private final MultiGauge perDevice = MultiGauge.builder("erdma.device.healthy")
             .description("1 while the device can carry traffic, else 0")
             .register(registry);
+    private volatile List<String> offered = List.of();
     private final Timer granted = allocations("granted");
     private final Timer refused = allocations("refused");
     private final Timer eventToKubelet = Timer.builder("erdma.event.to.kubelet")
@@ -76,8 +85,8 @@ public final class AgentMetrics implements PluginObserver, AdvertisementListener
     }
 
     private Timer allocations(String outcome) {
-        return Timer.builder("erdma.allocations")
-                .description("Allocate calls of the kubelet, by outcome")
+        return Timer.builder("erdma.allocate.duration")
+                .description("How long the kubelet's Allocate calls took, by outcome")
                 .tag("outcome", outcome)
                 .serviceLevelObjectives(buckets(1, 2, 5, 10, 50, 100, 1_000))
                 .register(registry);
@@ -100,6 +109,18 @@ public final class AgentMetrics implements PluginObserver, AdvertisementListener
                 .description("Time since the last completed health check")
                 .baseUnit("seconds")
                 .register(registry);
+    }
+
+    /** @param session how the agent stands with the kubelet */
+    public void watchSession(Supplier<SessionStatus> session) {
+        Gauge.builder("erdma.kubelet.registered", () -> session.get().registered() ? 1 : 0)
+                .description("1 while the kubelet that is there now has accepted the agent's registration")
+                .register(registry);
+    }
+
+    /** @param traffic by device, asked for at each scrape; it must not wait for long */
+    public void watchTraffic(Supplier<? extends Map<String, TrafficTotals>> traffic) {
+        registry.getPrometheusRegistry().register(new TrafficCollector(traffic));
     }
 
     /** @param driver as the keeper last saw it; nothing is shown before its first look */
@@ -138,17 +159,32 @@ public final class AgentMetrics implements PluginObserver, AdvertisementListener
                         () -> status.get().plan().changes().size())
                 .description("Changes of links, addresses and routes that the last look at them led to")
                 .register(registry);
-        Gauge.builder(
-                        "erdma.interface.warnings",
-                        () -> status.get().notes().stream()
-                                .filter(note -> note.severity() == Note.Severity.WARNING)
-                                .count())
-                .description("Interfaces' states that somebody has to look at; the log tells which")
+        Gauge.builder("erdma.interface.error", () -> status.get().lastError().isPresent() ? 1 : 0)
+                .description("1 while something of the interfaces can't be read or changed; the agent's log says what")
                 .register(registry);
+        registry.getPrometheusRegistry().register(new InterfaceWarnings(status));
         FunctionCounter.builder(
                         "erdma.interface.repairs", status, now -> now.get().repairs())
                 .description("How often something was set right that somebody else had undone")
                 .register(registry);
+    }
+
+    /** Takes who uses the devices, and shows how many shares pods hold; by device, so that it is for all to see. */
+    public Consumer<UsageSnapshot> shareUse() {
+        MultiGauge used = MultiGauge.builder("erdma.shares.used")
+                .description("Shares of the device that the kubelet gave to containers")
+                .register(registry);
+        return usage -> used.register(
+                usage.sharesKnown() ? sharesUsed(usage.shares(), offered) : List.<MultiGauge.Row<?>>of(), true);
+    }
+
+    private static List<MultiGauge.Row<?>> sharesUsed(List<ShareHold> holds, List<String> offered) {
+        Map<String, Integer> used = new TreeMap<>();
+        offered.forEach(device -> used.put(device, 0));
+        holds.forEach(hold -> used.merge(hold.device(), hold.shares(), Integer::sum));
+        List<MultiGauge.Row<?>> rows = new ArrayList<>();
+        used.forEach((device, shares) -> rows.add(MultiGauge.Row.of(Tags.of("device", device), shares)));
+        return rows;
     }
 
     /** @param reports how the cluster is told of the node */
@@ -184,7 +220,7 @@ public final class AgentMetrics implements PluginObserver, AdvertisementListener
 
     /** Takes who uses the devices, and shows it by pod. */
     public Consumer<UsageSnapshot> podUsage() {
-        return UsageMetrics.in(registry);
+        return UsageMetrics.in(ofPods);
     }
 
     /** Adds the process's own numbers; apart from the constructor, so that the registration need not wait for it. */
@@ -192,9 +228,14 @@ public final class AgentMetrics implements PluginObserver, AdvertisementListener
         new ProcessMetrics(Path.of("/proc/self"), Instant.now()).bindTo(registry);
     }
 
-    /** One scrape in Prometheus' text format. */
+    /** One scrape in Prometheus' text format, without what tells of pods. */
     public String scrape() {
         return registry.scrape();
+    }
+
+    /** The same with the series of pods. */
+    public String scrapeWithPods() {
+        return registry.scrape() + ofPods.scrape();
     }
 
     /** Series of devices that are no longer there end with this. */
@@ -205,6 +246,7 @@ public final class AgentMetrics implements PluginObserver, AdvertisementListener
                 .count();
         healthy.set(ok);
         unhealthy.set(devices.devices().size() - ok);
+        offered = devices.devices().stream().map(entry -> entry.device().name()).toList();
         perDevice.register(
                 devices.devices().stream()
                         .map(entry -> MultiGauge.Row.of(
@@ -242,5 +284,6 @@ public final class AgentMetrics implements PluginObserver, AdvertisementListener
     @Override
     public void close() {
         registry.close();
+        ofPods.close();
     }
 }

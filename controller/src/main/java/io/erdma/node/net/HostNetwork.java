@@ -11,14 +11,15 @@ interface HostNetwork extends AutoCloseable {
         HostNetwork open() throws NativeException;
     }
 
-    NetState read() throws NativeException;
+    /** @param wanted what the plan will be about: of routes, those that matter to it are read, and our own */
+    NetState read(WantedInterfaces wanted) throws NativeException;
 
     void make(NetChange change) throws NativeException;
 
     /** Descriptors that become readable when something has changed. */
     Set<Integer> descriptors();
 
-    /** Whether something may have changed since the last call; never blocks. */
+    /** Whether something that the last reading was about may have changed since the last call; never blocks. */
     boolean anythingChanged() throws NativeException;
 
     @Override

@@ -39,8 +39,9 @@ public final class InterfaceConfigurer implements AutoCloseable {
         return new InterfaceConfigurer(KernelNetwork.open());
     }
 
+    /** The node as it is; of its routes, our own and what belongs to them. */
     public NetState found() throws NativeException {
-        return network.read();
+        return network.read(WantedInterfaces.NONE);
     }
 
     /**

@@ -34,6 +34,11 @@ public final class InterfaceKeeper implements AutoCloseable {
     private static final Log LOG = Log.of(InterfaceKeeper.class);
     private static final Duration CLOSE_WITHIN = Duration.ofMillis(900);
 
+    /** So many times as long as a look took there is none, whatever goes on: a tenth of a core is the most it takes. */
+    private static final int REST = 9;
+
+    private static final Duration LONGEST_REST = Duration.ofSeconds(10);
+
     /**
      * When to look.
      *
@@ -63,6 +68,9 @@ public final class InterfaceKeeper implements AutoCloseable {
     private Optional<WantedInterfaces> looked = Optional.empty();
 
     private long due;
+    /** Until then notifications have to wait. */
+    private long restsUntil = System.nanoTime();
+
     private long repairs;
     private final Map<Integer, Repairs> repairsOf = new HashMap<>();
     private Set<Note> toldNotes = Set.of();
@@ -167,6 +175,7 @@ public final class InterfaceKeeper implements AutoCloseable {
 
     private void lookWithin(Duration time) {
         long at = System.nanoTime() + time.toNanos();
+        at = at - restsUntil < 0 ? restsUntil : at;
         due = at - due < 0 ? at : due;
     }
 
@@ -179,7 +188,7 @@ public final class InterfaceKeeper implements AutoCloseable {
                 last.plan(), last.notes(), Optional.of(problem), repairs, settings.manage(), last.at());
         due = System.nanoTime();
         try {
-            closing.await(timing.retry().toNanos(), TimeUnit.NANOSECONDS);
+            closing.await(Math.max(timing.retry().toNanos(), restsUntil - System.nanoTime()), TimeUnit.NANOSECONDS);
         } catch (InterruptedException e) {
             // Nobody but a program that ends interrupts this thread.
             closing.countDown();
@@ -192,11 +201,21 @@ public final class InterfaceKeeper implements AutoCloseable {
     }
 
     private void look(WantedInterfaces interfaces) throws NativeException {
+        long start = System.nanoTime();
+        try {
+            lookNow(interfaces);
+        } finally {
+            long end = System.nanoTime();
+            restsUntil = end + Math.min(REST * (end - start), LONGEST_REST.toNanos());
+        }
+    }
+
+    private void lookNow(WantedInterfaces interfaces) throws NativeException {
         if (network.isEmpty()) {
             network = Optional.of(opener.open());
         }
         due = System.nanoTime() + timing.recheck().toNanos();
-        NetState found = network.get().read();
+        NetState found = network.get().read(interfaces);
         Plan plan = InterfacePlan.between(found, interfaces, settings.routeMetric());
         looked = Optional.of(interfaces);
         List<Note> notes = new ArrayList<>(plan.notes());

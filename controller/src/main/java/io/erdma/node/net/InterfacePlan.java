@@ -41,6 +41,18 @@ public final class InterfacePlan {
 
     private static final IpPrefix ANYWHERE = IpPrefix.parse("0.0.0.0/0");
 
+    /** How long the prefix of a vSwitch is, by the documentation of the cloud's VPC. */
+    private static final int WIDEST_VSWITCH = 16;
+
+    private static final int NARROWEST_VSWITCH = 29;
+
+    /** The cloud's own services, the metadata service among them, and what is never of one host alone: no VPC has these. */
+    private static final List<IpPrefix> NO_VSWITCH =
+            List.of(IpPrefix.parse("100.64.0.0/10"), IpPrefix.parse("169.254.0.0/16"), IpPrefix.parse("0.0.0.0/8"));
+
+    /** Of others on one interface; where there are so many, further ones say nothing new. */
+    private static final int MOST_ROUTES_THAT_WIN = 5;
+
     static final String WHITELIST =
             "With the Terway network plugin, add the ERI to Terway's ENI whitelist, so that Terway leaves it alone.";
 
@@ -77,6 +89,8 @@ public final class InterfacePlan {
     private final Set<InetAddress> taken = new HashSet<>();
     private final List<Note> notes = new ArrayList<>();
     private final List<NetChange> changes = new ArrayList<>();
+    /** Cards of which routes of ours that are no goals go. */
+    private final Set<Card> planned = new HashSet<>();
 
     private InterfacePlan(NetState found, WantedInterfaces wanted, long routeMetric) {
         this.found = found;
@@ -98,6 +112,10 @@ public final class InterfacePlan {
         List<Goal> goals = new ArrayList<>();
         List<Card> withoutAddress = new ArrayList<>();
         for (Card card : cards) {
+            if (isPartOfAnother(card)) {
+                withoutAddress.add(card);
+                continue;
+            }
             if (isLeftAlone(card)) {
                 continue;
             }
@@ -146,6 +164,20 @@ public final class InterfacePlan {
             }
         }
         return cards;
+    }
+
+    /** A port of a bridge or bond, or a member of a VRF, has its traffic, address and routes there. */
+    private boolean isPartOfAnother(Card card) {
+        if (card.link().master().isEmpty()) {
+            return false;
+        }
+        String master = found.name(card.link().master().getAsInt());
+        note(
+                card.link().name(),
+                Severity.WARNING,
+                "belongs to " + master + ", so it is left as it is. To have the agent set it up, take it out of "
+                        + master + ": ip link set " + card.link().name() + " nomaster");
+        return true;
     }
 
     /** Checked, not changed, where somebody else looks after it. */
@@ -243,14 +275,14 @@ public final class InterfacePlan {
                     Severity.INFO,
                     "its address " + address.get() + " is IPv6, which is left to the kernel and to who manages it");
             return Optional.empty();
-        } else if (address.get().length() == 0) {
-            note(name, Severity.WARNING, "its address " + address.get() + " has no network, so it gets no routes");
-            return Optional.empty();
-        } else if (!isOfOneHost(address.get().address())) {
+        } else if (!isOfAVSwitch(address.get())) {
             note(
                     name,
                     Severity.WARNING,
-                    "its address " + address.get() + " is not one that an interface can have, so it gets no routes");
+                    "its address " + address.get() + " cannot be one of a vSwitch, whose network is /" + WIDEST_VSWITCH
+                            + " to /" + NARROWEST_VSWITCH
+                            + " and no part of the cloud's own, so it gets neither address"
+                            + " nor routes. Correct what told the agent so: the cloud's metadata service (netmask)");
             return Optional.empty();
         } else {
             Optional<String> holder = otherHolder(card, address.get().address());
@@ -267,11 +299,15 @@ public final class InterfacePlan {
         return address;
     }
 
-    private static boolean isOfOneHost(InetAddress address) {
-        return !address.isAnyLocalAddress()
-                && !address.isLoopbackAddress()
-                && !address.isMulticastAddress()
-                && (address.getAddress()[0] & 0xff) < 224;
+    // A wrong netmask is believed at the price of all other traffic: the kernel prefers the longer prefix to any
+    // metric.
+    private static boolean isOfAVSwitch(IpPrefix address) {
+        InetAddress host = address.address();
+        return address.length() >= WIDEST_VSWITCH
+                && address.length() <= NARROWEST_VSWITCH
+                && !host.isLoopbackAddress()
+                && (host.getAddress()[0] & 0xff) < 224
+                && NO_VSWITCH.stream().noneMatch(network -> network.contains(host));
     }
 
     // Twice on one node, the address would draw the other interface's traffic: both would answer ARP for it.
@@ -297,6 +333,21 @@ public final class InterfacePlan {
     // ---- routes
 
     private List<Goal> goals(Card card, IpPrefix address) {
+        Optional<InterfaceAddress> nested = nested(card, address);
+        if (nested.isPresent()) {
+            if (primary.contains(nested.get().link())) {
+                planned.add(card);
+            }
+            note(
+                    card.link().name(),
+                    Severity.WARNING,
+                    "its network " + address.network() + " overlaps with "
+                            + nested.get().address().network() + " of "
+                            + found.name(nested.get().link())
+                            + ", and a route to it would take over traffic whatever its metric, so it gets none. Two"
+                            + " vSwitches never overlap: correct the netmask of either");
+            return List.of();
+        }
         List<Goal> goals = goalsOf(card, address).toList();
         if (goals.size() == 1 && card.wanted().gateway().isPresent()) {
             note(
@@ -306,6 +357,19 @@ public final class InterfacePlan {
                             + address.network() + ", so it gets no route beyond that");
         }
         return goals;
+    }
+
+    /** Another interface's network within this one, or around it. */
+    private Optional<InterfaceAddress> nested(Card card, IpPrefix address) {
+        return found.addresses().stream()
+                .filter(other -> other.link() != card.link().index()
+                        && other.address().isIpv4()
+                        && other.address().length() < 32
+                        && other.scope() < Route.SCOPE_LINK
+                        && other.address().length() != address.length()
+                        && (address.contains(other.address().address())
+                                || other.address().contains(address.address())))
+                .findFirst();
     }
 
     private static Stream<Goal> goalsOf(Card card, IpPrefix address) {
@@ -340,7 +404,7 @@ public final class InterfacePlan {
                 found.routes().stream().filter(goal::isAlsoTheGoalOf).forEach(replaced::add);
             }
         }
-        Set<Card> planned = goals.stream().map(Goal::card).collect(Collectors.toSet());
+        goals.stream().map(Goal::card).forEach(planned::add);
         for (Card card : cards) {
             found.routesOn(card.link())
                     .filter(route -> replaced.contains(route)
@@ -417,27 +481,32 @@ public final class InterfacePlan {
     /** What others made on our cards is theirs; where it takes over the primary's traffic, they should know. */
     private void noteRoutesThatWin(List<Card> cards, List<Goal> goals) {
         for (Card card : cards) {
+            int said = 0;
             for (Route route : found.routesOn(card.link())
-                    .filter(one -> one.isUnicast()
-                            && one.tos() == 0
-                            && !one.destination().address().isLinkLocalAddress())
+                    .filter(one -> one.isUnicast() && one.tos() == 0 && !RouteInterest.isLinkLocal(one))
                     .toList()) {
+                if (said == MOST_ROUTES_THAT_WIN) {
+                    break;
+                }
                 boolean replaced = goals.stream().anyMatch(goal -> goal.isAlsoTheGoalOf(route));
                 if (isOurs(route) || replaced) {
                     continue;
                 }
-                found.routesTo(route.destination())
+                Optional<Route> loser = found.routesTo(route.destination())
                         .filter(other -> other.isUnicast()
                                 && other.tos() == 0
                                 && other.metric() >= route.metric()
                                 && other.hops().stream().anyMatch(hop -> primary.contains(hop.link()))
                                 && !route.equals(other))
-                        .findFirst()
-                        .ifPresent(other -> note(
-                                card.link().name(),
-                                Severity.WARNING,
-                                "the route " + text(route) + " takes over traffic of " + text(other)
-                                        + "; it comes from " + RouteText.maker(route.protocol())));
+                        .findFirst();
+                if (loser.isPresent()) {
+                    said++;
+                    note(
+                            card.link().name(),
+                            Severity.WARNING,
+                            "the route " + text(route) + " takes over traffic of " + text(loser.get())
+                                    + "; it comes from " + RouteText.maker(route.protocol()));
+                }
             }
         }
     }

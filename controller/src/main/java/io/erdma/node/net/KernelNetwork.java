@@ -2,11 +2,13 @@ package io.erdma.node.net;
 
 import io.erdma.libc.NativeException;
 import io.erdma.netlink.RtNetlink;
+import java.util.List;
 import java.util.Set;
 
 /** The running kernel's, by netlink. */
 final class KernelNetwork implements HostNetwork {
     private final RtNetlink netlink;
+    private RouteInterest interest = RouteInterest.NONE;
 
     private KernelNetwork(RtNetlink netlink) {
         this.netlink = netlink;
@@ -17,9 +19,12 @@ final class KernelNetwork implements HostNetwork {
     }
 
     @Override
-    public NetState read() throws NativeException {
+    public NetState read(WantedInterfaces wanted) throws NativeException {
         // What changes between the three is notified, and looked at again.
-        return new NetState(netlink.links(), netlink.addresses(), netlink.routes());
+        var found = new NetState(netlink.links(), netlink.addresses(), List.of());
+        RouteInterest.Reading reading = RouteInterest.of(found, wanted).read(netlink::routes, interest);
+        interest = reading.interest();
+        return new NetState(found.links(), found.addresses(), reading.routes());
     }
 
     @Override
@@ -41,7 +46,7 @@ final class KernelNetwork implements HostNetwork {
 
     @Override
     public boolean anythingChanged() throws NativeException {
-        return netlink.anythingChanged();
+        return netlink.anythingChanged(interest);
     }
 
     @Override

@@ -14,9 +14,9 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * The interfaces of the node as they were found, with their addresses and the main routing table.
+ * The interfaces of the node as they were found, with their addresses and what matters of the main routing table.
  *
- * @param routes of every type and maker
+ * @param routes of every type and maker, those of {@link RouteInterest}
  */
 public record NetState(List<Link> links, List<InterfaceAddress> addresses, List<Route> routes) {
     public NetState {
@@ -38,10 +38,13 @@ public record NetState(List<Link> links, List<InterfaceAddress> addresses, List<
      * use. The latter is also that of VLANs, bridges and the like upon the card, so one without a kind goes first.
      */
     Optional<Link> card(MacAddress mac) {
-        return links.stream()
+        List<Link> cards = links.stream()
+                .filter(link -> (link.flags() & Link.IFF_LOOPBACK) == 0)
+                .toList();
+        return cards.stream()
                 .filter(link -> link.permanentAddress().equals(Optional.of(mac)))
                 .findFirst()
-                .or(() -> links.stream()
+                .or(() -> cards.stream()
                         .filter(link -> link.permanentAddress().isEmpty()
                                 && link.address().equals(Optional.of(mac)))
                         .min(Comparator.comparingInt((Link link) -> link.kind().isPresent() ? 1 : 0)

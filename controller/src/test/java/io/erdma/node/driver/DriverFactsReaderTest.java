@@ -18,6 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class DriverFactsReaderTest {
     private static final long SELF = 77;
@@ -259,5 +260,48 @@ class DriverFactsReaderTest {
         assertThat(facts.devices()).isEmpty();
         assertThat(facts.users()).isEqualTo(DeviceUsers.NONE);
         assertThat(facts.kernel()).isEqualTo("unknown");
+    }
+
+    /** What cannot be read may hide a user. */
+    @ParameterizedTest
+    @ValueSource(strings = {"module/erdma/refcnt", "class/infiniband", "class/infiniband_verbs"})
+    void countsAsInUseWhatCannotBeRead(String file) throws IOException {
+        NodeFixture node = node();
+        node.remove(file);
+        if (file.endsWith("refcnt")) {
+            Files.createDirectory(directory.resolve("sys").resolve(file));
+        }
+        assertThat(read().users().describe())
+                .containsExactly("possibly others: " + directory.resolve("sys").resolve(file) + " cannot be read");
+    }
+
+    /** It would be installed over one that is there. */
+    @ParameterizedTest
+    @CsvSource({
+        "127, nsenter: failed to execute modinfo: No such file or directory, false",
+        "139, '', false",
+        "1, modinfo: ERROR: could not get modinfo: Permission denied, false",
+        "1, modinfo: ERROR: Module erdma not found., true"
+    })
+    void takesNoModuleForMissingWhereTheHostCannotTell(int code, String says, boolean missing) throws IOException {
+        NodeFixture node = node();
+        node.remove("module/erdma");
+        node.write("bus/pci/devices/0000:00:07.0/vendor", "0x1ded\n");
+        node.write("bus/pci/devices/0000:00:07.0/device", "0x107f\n");
+        HostCommands host = HostCommands.through(List.of("sh", "-c", "echo '" + says + "' >&2; exit " + code, "kmod"));
+        NodePaths paths = new NodePaths(directory.resolve("sys"), directory.resolve("dev"), directory.resolve("etc"));
+        ModuleFile file = new DriverFactsReader(
+                        paths, directory.resolve("proc"), host, devices -> contexts, () -> pods, SELF, true)
+                .read(OTHER)
+                .file();
+        if (missing) {
+            assertThat(file).isEqualTo(new ModuleFile.Missing());
+        } else {
+            assertThat(file)
+                    .isInstanceOfSatisfying(
+                            ModuleFile.Unknown.class,
+                            unknown -> assertThat(unknown.reason())
+                                    .contains("modinfo erdma failed with exit code " + code, says));
+        }
     }
 }

@@ -3,6 +3,7 @@ package io.erdma.node.driver;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
@@ -21,16 +22,28 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class DriverInstallerTest {
+    private static final InstallerArchive.Limits ARCHIVE = new InstallerArchive.Limits(1 << 20, 50);
     private static final DriverInstaller.Limits LIMITS = new DriverInstaller.Limits(
-            Duration.ofSeconds(5), Duration.ofSeconds(30), Duration.ofSeconds(60), Duration.ofSeconds(5), 1 << 20);
+            Duration.ofSeconds(5),
+            Duration.ofSeconds(30),
+            Duration.ofSeconds(60),
+            Duration.ofSeconds(5),
+            1 << 20,
+            ARCHIVE);
     private static final DriverInstaller.Limits IMPATIENT = new DriverInstaller.Limits(
-            Duration.ofSeconds(5), Duration.ofMillis(400), Duration.ofMillis(400), Duration.ofMillis(100), 1 << 20);
+            Duration.ofSeconds(5),
+            Duration.ofMillis(400),
+            Duration.ofMillis(400),
+            Duration.ofMillis(100),
+            1 << 20,
+            ARCHIVE);
 
     @TempDir
     private Path directory;
@@ -95,7 +108,7 @@ class DriverInstallerTest {
                 new InstallerSettings(URI.create(url), sum),
                 HostCommands.direct(),
                 new HostCgroup(directory.resolve("cgroup"), Path.of("/proc")),
-                work,
+                new InstallerDirectories(HostCommands.direct(), Path.of("/proc"), work),
                 limits);
     }
 
@@ -146,6 +159,81 @@ class DriverInstallerTest {
         installer(url("/e.tar.gz"), sum(content), LIMITS).install(DriverMode.DEFAULT);
         assertThat(Files.readAllLines(log)).containsExactly("--batch cm=1 mad=");
         nothingIsLeft();
+    }
+
+    @Test
+    void runsNothingOfAnArchiveThatLeadsOutOfItsDirectory() {
+        byte[] evil = new TarGz()
+                .file("install.sh", script(), 0755)
+                .file("../evil", "x")
+                .archive();
+        at("/e.tgz", 200, evil);
+        assertThatThrownBy(() -> installer(url("/e.tgz"), sum(evil), LIMITS).install(DriverMode.DEFAULT))
+                .isInstanceOf(IOException.class)
+                .hasMessageStartingWith("the driver's installer from " + url("/e.tgz") + " cannot be unpacked: ")
+                .hasMessageContaining("../evil");
+        nothingWasRunAndNothingIsLeft();
+    }
+
+    @Test
+    void runsNoScriptOfSomewhereElseThatAnArchiveLinksTo() throws IOException {
+        byte[] linked = new TarGz()
+                .directory("real")
+                .file("real/run.sh", script(), 0755)
+                .link("install.sh", '2', "real/run.sh")
+                .archive();
+        at("/e.tgz", 200, linked);
+        assertThatThrownBy(() -> installer(url("/e.tgz"), sum(linked), LIMITS).install(DriverMode.DEFAULT))
+                .hasMessageContaining("holds no install.sh that can be executed");
+        nothingWasRunAndNothingIsLeft();
+    }
+
+    /** It was moved out of the pod for this: an agent that ends in the middle must not end what it began. */
+    @Test
+    void waitsForTheInstallerOfAnAgentThatWasEndedInTheMiddle() throws Exception {
+        Path former = Files.createDirectory(work.resolve("erdma-agent-installer-4711"));
+        Path script = Files.writeString(former.resolve("install.sh"), "#!/bin/sh\nsleep 1000\n");
+        Process running = new ProcessBuilder("sh", script.toString(), "--batch").start();
+        at("/installer", 200, script());
+        DriverInstaller installer = installer(url("/installer"), sum(script()), LIMITS);
+        try {
+            await().untilAsserted(() -> assertThatThrownBy(() -> installer.install(DriverMode.DEFAULT))
+                    .hasMessageContaining("still runs (pid " + running.pid() + ", in " + former + ")"));
+            assertThat(script).exists();
+            assertThat(log).doesNotExist();
+        } finally {
+            running.descendants().forEach(ProcessHandle::destroyForcibly);
+            running.destroyForcibly().waitFor();
+        }
+        installer.install(DriverMode.DEFAULT);
+        assertThat(log).exists();
+        nothingIsLeft();
+    }
+
+    @Test
+    void tellsHowFarItHasComeWhileItInstalls() throws Exception {
+        byte[] slow = ("#!/bin/sh\necho compiling erdma_main.c\nwhile [ ! -e " + directory.resolve("go")
+                        + " ]; do sleep 0.05; done\n")
+                .getBytes(UTF_8);
+        at("/slow", 200, slow);
+        DriverInstaller.Limits limits = new DriverInstaller.Limits(
+                LIMITS.connect(),
+                LIMITS.download(),
+                LIMITS.install(),
+                Duration.ofMillis(30),
+                LIMITS.maxBytes(),
+                ARCHIVE);
+        try (RecordedLog told = RecordedLog.of(DriverInstaller.class);
+                ExecutorService finisher = Executors.newSingleThreadExecutor()) {
+            Future<Path> finished = finisher.submit(() -> {
+                await().until(() -> !told.linesWith("still installing").isEmpty());
+                return Files.writeString(directory.resolve("go"), "");
+            });
+            installer(url("/slow"), sum(slow), limits).install(DriverMode.DEFAULT);
+            assertThat(told.linesWith("still installing the driver").getFirst())
+                    .contains("seconds=0", "says=compiling erdma_main.c");
+            assertThat(finished.get()).exists();
+        }
     }
 
     @Test
@@ -257,7 +345,7 @@ class DriverInstallerTest {
         at("/installer", 200, failing);
         assertThatThrownBy(
                         () -> installer(url("/installer"), sum(failing), LIMITS).install(DriverMode.DEFAULT))
-                .hasMessageContaining("failed with exit code 3: no kernel headers");
+                .hasMessageContaining("failed with exit code 3: compiling; no kernel headers");
         nothingIsLeft();
     }
 
@@ -266,7 +354,12 @@ class DriverInstallerTest {
         byte[] hanging = "#!/bin/sh\nsleep 1000\n".getBytes(UTF_8);
         at("/installer", 200, hanging);
         DriverInstaller.Limits limits = new DriverInstaller.Limits(
-                LIMITS.connect(), LIMITS.download(), Duration.ofMillis(300), LIMITS.progress(), LIMITS.maxBytes());
+                LIMITS.connect(),
+                LIMITS.download(),
+                Duration.ofMillis(300),
+                LIMITS.progress(),
+                LIMITS.maxBytes(),
+                ARCHIVE);
         assertThatThrownBy(
                         () -> installer(url("/installer"), sum(hanging), limits).install(DriverMode.DEFAULT))
                 .hasMessageContaining("was killed");

@@ -223,6 +223,102 @@ class DriverKeeperTest {
                 .hasValueSatisfying(why -> assertThat(why).contains("pod default/train"));
     }
 
+    /** Each try takes the devices out of use for a second: those who come and go must not make that a habit. */
+    @Test
+    void usersWhoComeAndGoAreNotSuspendedAgainAndAgain() throws IOException {
+        podsOnceSuspended = Optional.of(A_JOB);
+        DriverKeeper keeper = keeper(DriverMode.COMPAT);
+        try (RecordedLog log = RecordedLog.of(DriverKeeper.class)) {
+            keeper.check();
+            for (int i = 0; i < 20; i++) {
+                pods = i % 2 == 0 ? NOBODY : A_JOB;
+                keeper.check();
+            }
+            assertThat(events())
+                    .containsExactly("suspend: driver mode switches from default to compat", "suspended", "resume");
+            assertThat(log.lines()).hasSize(2);
+        }
+        pods = NOBODY;
+        keeper.check();
+        assertThat(status(keeper).pending())
+                .as("why it waits although nobody is there now")
+                .hasValueSatisfying(why -> assertThat(why).contains("pod default/train"));
+    }
+
+    /** Somebody opens the device between the last look and the unloading. */
+    @Test
+    void aUserWhoComesAtTheLastMomentIsNoFault() throws IOException {
+        fault("user-comes", "");
+        DriverKeeper keeper = keeper(DriverMode.COMPAT);
+        keeper.check();
+        assertThat(events()).endsWith("rmmod erdma", "resume");
+        assertThat(status(keeper).problem()).isEmpty();
+        assertThat(status(keeper).pending())
+                .hasValueSatisfying(why -> assertThat(why).startsWith("switch from default to compat pending: 1 user"));
+        assertThat(compatMode()).isEqualTo("N");
+    }
+
+    @Test
+    void whatFailedIsNotTriedSoonerBecauseAUserCameInBetween() throws IOException {
+        fault("unload-erdma", "busy\n");
+        DriverKeeper keeper = keeper(DriverMode.COMPAT);
+        keeper.check();
+        List<String> before = events();
+        pods = A_JOB;
+        keeper.check();
+        assertThat(status(keeper).pending()).isPresent();
+        pods = NOBODY;
+        keeper.check();
+        assertThat(events()).isEqualTo(before);
+        assertThat(status(keeper).problem())
+                .hasValueSatisfying(why -> assertThat(why).contains("busy"));
+    }
+
+    /** There is nothing to take away from anybody any more, so it need not wait as long as a switch. */
+    @Test
+    void loadsADriverThatCouldNotBeLoadedAsSoonAsItCan() throws IOException {
+        fault("load-erdma-compat_mode=Y", "out of memory\n");
+        fault("load-erdma-compat_mode=N", "out of memory\n");
+        try (RecordedLog log = RecordedLog.of(DriverKeeper.class)) {
+            DriverKeeper keeper = started(DriverMode.COMPAT);
+            await().until(() -> events().stream()
+                            .filter("modprobe erdma compat_mode=Y"::equals)
+                            .count()
+                    >= 4);
+            assertThat(log.linesWith("SEVERE")).hasSizeLessThanOrEqualTo(2);
+            assertThat(status(keeper).inForce()).isEqualTo(ModeInForce.NOT_LOADED);
+            Files.delete(directory.resolve("faults/load-erdma-compat_mode=Y"));
+            await().until(() -> status(keeper).inForce() == ModeInForce.COMPAT
+                    && status(keeper).problem().isEmpty());
+        }
+    }
+
+    @Test
+    void beginsNothingOnceItIsToldToStop() throws IOException {
+        DriverKeeper keeper = keeper(DriverMode.COMPAT);
+        keeper.stop();
+        keeper.check();
+        assertThat(events()).doesNotContain("rmmod erdma").endsWith("resume");
+        assertThat(compatMode()).isEqualTo("N");
+    }
+
+    /** As an agent that was killed between unloading and loading leaves the node. */
+    @Test
+    void repairsWhatAnAgentLeftThatWasKilledInTheMiddleOfASwitch() throws IOException {
+        node.remove("module/erdma");
+        Files.createDirectories(directory.resolve("unloaded"));
+        for (String directories : List.of("infiniband", "infiniband_verbs")) {
+            Files.move(
+                    directory.resolve("sys/class").resolve(directories),
+                    directory.resolve("unloaded").resolve(directories));
+        }
+        DriverKeeper keeper = keeper(DriverMode.COMPAT);
+        keeper.check();
+        assertThat(compatMode()).isEqualTo("Y");
+        assertThat(status(keeper).problem()).isEmpty();
+        assertThat(directory.resolve("sys/class/infiniband")).exists();
+    }
+
     @Test
     void leavesTheDriverAloneWhileAContextOfItsOwnHangs() throws IOException {
         closesItsContexts = false;

@@ -11,6 +11,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -53,14 +55,45 @@ class HostCommandsTest {
     @Test
     void endsTheChildrenOfItsChildrenToo() throws Exception {
         Path pids = directory.resolve("pids");
-        Process program = new ProcessBuilder(sh("(sh -c 'sleep 1000 & echo $! >> " + pids + "; echo $$ >> " + pids
-                        + "; wait') & echo $$ >> " + pids + "; wait"))
-                .start();
+        assertThatThrownBy(() -> host.run(
+                        SHORT,
+                        sh("(sh -c 'sleep 1000 & echo $! >> " + pids + "; echo $$ >> " + pids + "; wait') & echo $$ >> "
+                                + pids + "; wait")))
+                .hasMessageContaining("was killed");
+        assertThat(Files.readAllLines(pids)).hasSize(3);
+        allHaveEnded(pids);
+    }
+
+    /** Its parent has ended, and it is in a session of its own: neither descent nor a process group leads to it. */
+    @Test
+    void endsAlsoWhatHasLeftTheProgramsTree() throws Exception {
+        Path pids = directory.resolve("pids");
+        assertThatThrownBy(() -> host.run(
+                        SHORT,
+                        sh("(setsid sh -c 'echo $$ >> " + pids + "; exec sleep 1000' &); echo $$ >> " + pids
+                                + "; sleep 1000")))
+                .hasMessageContaining("was killed");
+        assertThat(Files.readAllLines(pids)).hasSize(2);
+        allHaveEnded(pids);
+    }
+
+    @Test
+    void endsNobodyElse() throws Exception {
+        Process other = new ProcessBuilder("sleep", "1000").start();
+        Path pid = directory.resolve("pid");
+        host.check(LONG, sh("setsid sleep 1000 & echo $! > " + pid));
+        long left = Long.parseLong(Files.readString(pid).strip());
         try {
-            await().until(() -> Files.exists(pids) && Files.readAllLines(pids).size() == 3);
+            assertThatThrownBy(() -> host.run(SHORT, List.of("sleep", "1000"))).hasMessageContaining("was killed");
+            assertThat(other.isAlive()).isTrue();
+            assertThat(ended(left)).as("what an earlier program left running").isFalse();
         } finally {
-            HostCommands.endWithChildren(program.toHandle());
+            other.destroyForcibly();
+            ProcessHandle.of(left).ifPresent(ProcessHandle::destroyForcibly);
         }
+    }
+
+    private static void allHaveEnded(Path pids) throws IOException {
         for (String pid : Files.readAllLines(pids)) {
             await().until(() -> ended(Long.parseLong(pid)));
         }
@@ -89,21 +122,76 @@ class HostCommandsTest {
     }
 
     @Test
-    void isNotHeldUpByWhatAProgramLeavesBehind() throws Exception {
-        Path pid = directory.resolve("pid");
+    void isNotHeldUpByWhatAProgramLeavesBehindAndKeepsNothingForIt() throws Exception {
+        host.check(LONG, sh("echo warm"));
+        Path pids = directory.resolve("pids");
+        Set<Thread> threads = Thread.getAllStackTraces().keySet();
+        long descriptors = descriptors();
         long start = System.nanoTime();
-        HostCommands.Result result = host.run(LONG, sh("sleep 1000 & echo $! > " + pid + "; echo done"));
-        assertThat(result.out()).isEqualTo("done\n");
-        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(30));
-        ProcessHandle.of(Long.parseLong(Files.readString(pid).strip())).ifPresent(ProcessHandle::destroyForcibly);
+        for (int i = 0; i < 20; i++) {
+            HostCommands.Result result = host.run(LONG, sh("sleep 1000 & echo $! >> " + pids + "; echo done"));
+            assertThat(result.out()).isEqualTo("done\n");
+        }
+        try {
+            assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(40));
+            assertThat(descriptors()).isLessThan(descriptors + 20);
+            await().untilAsserted(() -> assertThat(Thread.getAllStackTraces().keySet().stream()
+                            .filter(thread -> !threads.contains(thread))
+                            .map(Thread::getName))
+                    .noneMatch(name -> name.startsWith("erdma")));
+            for (String pid : Files.readAllLines(pids)) {
+                assertThat(ended(Long.parseLong(pid))).isFalse();
+            }
+        } finally {
+            for (String pid : Files.readAllLines(pids)) {
+                ProcessHandle.of(Long.parseLong(pid)).ifPresent(ProcessHandle::destroyForcibly);
+            }
+        }
+    }
+
+    private static long descriptors() throws IOException {
+        try (var open = Files.list(Path.of("/proc/self/fd"))) {
+            return open.count();
+        }
+    }
+
+    @Test
+    void seesTheEndOfAProgramThatClosedItsOutputs() throws Exception {
+        assertThat(host.run(LONG, sh("echo last; exec >&- 2>&-; sleep 0.3; exit 5")))
+                .isEqualTo(new HostCommands.Result(5, "last\n", ""));
+    }
+
+    @Test
+    void isNotHeldUpByALeftoverThatWritesOnAndOn() throws Exception {
+        Path pid = directory.resolve("pid");
+        HostCommands.Result result = host.run(LONG, sh("yes & echo $! > " + pid));
+        assertThat(result.code()).isZero();
+        // yes writes into a pipe that nobody reads any more.
+        await().until(() -> ended(Long.parseLong(Files.readString(pid).strip())));
+    }
+
+    @Test
+    void namesTheSignalThatEndedAProgram() {
+        assertThatThrownBy(() -> host.check(LONG, sh("kill -SEGV $$")))
+                .hasMessageEndingWith("failed with exit code 139 (ended by signal 11)");
+    }
+
+    @Test
+    void writesIntoAFileThatOutlivesThisProcess() throws Exception {
+        Path log = directory.resolve("log");
+        HostCommands.Result result =
+                host.run(LONG, sh("echo out; echo err >&2; exit 4"), Map.of(), Optional.of(log), started -> {});
+        assertThat(result).isEqualTo(new HostCommands.Result(4, "out\nerr\n", ""));
+        assertThat(Files.readString(log)).isEqualTo("out\nerr\n");
     }
 
     @Test
     void passesNothingOfItsOwnEnvironmentOn() throws Exception {
-        String told = host.run(LONG, List.of("env"), Map.of("ERDMA_CM_NO_BOUND_IF", "1"), started -> {})
+        String told = host.run(
+                        LONG, List.of("env"), Map.of("ERDMA_CM_NO_BOUND_IF", "1"), Optional.empty(), started -> {})
                 .out();
         assertThat(told.lines().map(line -> line.replaceFirst("=.*", "")))
-                .containsExactlyInAnyOrder("PATH", "LC_ALL", "HOME", "ERDMA_CM_NO_BOUND_IF");
+                .containsExactlyInAnyOrder("PATH", "LC_ALL", "HOME", "ERDMA_AGENT_RUN", "ERDMA_CM_NO_BOUND_IF");
     }
 
     @Test
@@ -121,7 +209,7 @@ class HostCommandsTest {
     @Test
     void endsTheProgramWhenWhatFollowsItsStartFails() {
         long[] pid = new long[1];
-        assertThatThrownBy(() -> host.run(LONG, List.of("sleep", "1000"), Map.of(), started -> {
+        assertThatThrownBy(() -> host.run(LONG, List.of("sleep", "1000"), Map.of(), Optional.empty(), started -> {
                     pid[0] = started.pid();
                     throw new IOException("no cgroup");
                 }))

@@ -9,10 +9,12 @@ import io.erdma.node.interfaces.OfferedDevices.ByMacs;
 import io.erdma.node.interfaces.OfferedDevices.Nothing;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
@@ -51,6 +53,37 @@ class AssignedInterfacesTest {
     private static AssignedInterfaces read(
             Optional<ErdmaDeviceSpec> spec, Optional<ErdmaDeviceStatus> status, Set<MacAddress> before) {
         return AssignedInterfaces.of("node-a", spec, status, before);
+    }
+
+    @Test
+    void leavesOutAMacThatTwoDevicesHaveAndThoseOfNoCard() {
+        AssignedInterfaces read = read(
+                spec(
+                        device("eni-1", ONE),
+                        device("eni-2", ONE.toUpperCase(Locale.ROOT)),
+                        device("eni-3", "00:00:00:00:00:00"),
+                        device("eni-4", "ff:ff:ff:ff:ff:ff"),
+                        device("eni-5", "01:00:5e:00:00:01"),
+                        device("eni-6", TWO)),
+                Optional.empty(),
+                NEVER);
+
+        assertThat(read.offered()).isEqualTo(only(ONE, TWO));
+        assertThat(read.interfaces()).extracting(Candidate::name).containsExactly("eni-1", "eni-6");
+        assertThat(read.problems())
+                .hasSize(4)
+                .contains("ERdmaDevice node-a: eni-2 has the MAC address " + ONE + " of eni-1 as well; it is left out");
+    }
+
+    @Test
+    void readsNoMoreDevicesThanAnInstanceCanHave() {
+        ErdmaDeviceSpec.Device[] devices = IntStream.range(0, 20_000)
+                .mapToObj(i -> device("eni-" + i, "00:16:3e:00:%02x:%02x".formatted(i >> 8 & 255, i & 255)))
+                .toArray(ErdmaDeviceSpec.Device[]::new);
+        AssignedInterfaces read = read(spec(devices), Optional.empty(), NEVER);
+
+        assertThat(read.interfaces()).hasSize(64);
+        assertThat(read.problems()).singleElement().asString().contains("it names 20000 devices");
     }
 
     @Test

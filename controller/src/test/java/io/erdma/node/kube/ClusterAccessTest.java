@@ -2,21 +2,11 @@ package io.erdma.node.kube;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.sun.net.httpserver.HttpsConfigurator;
 import com.sun.net.httpserver.HttpsServer;
-import java.io.InputStream;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.KeyStore;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import javax.net.ssl.KeyManagerFactory;
-import javax.net.ssl.SSLContext;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -48,7 +38,7 @@ class ClusterAccessTest {
     /** With TLS, the service account's token and authority, and past the proxy that is set for the rest of the world. */
     @Test
     void reachesTheApiByThePodsOwnCredentials() throws Exception {
-        HttpsServer https = tls();
+        HttpsServer https = TlsServer.create(account);
         try (FakeApiServer server = FakeApiServer.start(https)) {
             server.demand("the token");
             server.node("cn-hangzhou.i-bp1abc");
@@ -70,48 +60,5 @@ class ClusterAccessTest {
                 System.clearProperty("http.nonProxyHosts");
             }
         }
-    }
-
-    /** A server whose certificate is its own authority; that goes into the account. */
-    private HttpsServer tls() throws Exception {
-        Path store = account.resolve("server.p12");
-        keytool(
-                "-genkeypair",
-                "-keystore",
-                store.toString(),
-                "-keyalg",
-                "EC",
-                "-dname",
-                "CN=kube-apiserver",
-                "-ext",
-                "san=ip:127.0.0.1");
-        keytool(
-                "-exportcert",
-                "-rfc",
-                "-keystore",
-                store.toString(),
-                "-file",
-                account.resolve("ca.crt").toString());
-        KeyStore keys = KeyStore.getInstance("PKCS12");
-        try (InputStream in = Files.newInputStream(store)) {
-            keys.load(in, "changeit".toCharArray());
-        }
-        KeyManagerFactory managers = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
-        managers.init(keys, "changeit".toCharArray());
-        SSLContext context = SSLContext.getInstance("TLS");
-        context.init(managers.getKeyManagers(), null, null);
-        HttpsServer server = HttpsServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
-        server.setHttpsConfigurator(new HttpsConfigurator(context));
-        return server;
-    }
-
-    private static void keytool(String... words) throws Exception {
-        var command = new ArrayList<String>();
-        command.add(Path.of(System.getProperty("java.home"), "bin", "keytool").toString());
-        command.addAll(List.of(words));
-        command.addAll(List.of("-storepass", "changeit", "-alias", "server"));
-        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
-        String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertThat(process.waitFor()).as(said).isZero();
     }
 }

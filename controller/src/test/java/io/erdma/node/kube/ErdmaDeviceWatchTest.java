@@ -31,6 +31,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class ErdmaDeviceWatchTest {
     private static final Pace FAST = new Pace(Duration.ofMillis(5), Duration.ofMillis(20), Duration.ofMinutes(4));
@@ -215,6 +216,134 @@ class ErdmaDeviceWatchTest {
                 .contains(
                         "cannot read the ERdmaDevice object node-a: no connection to the API server: is it running, and"
                                 + " is its address right?");
+    }
+
+    /** A proxy, a load balancer or a sign-in page that answers in the API server's place takes no device away. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "",
+                "{}",
+                "null",
+                "[]",
+                "\"ok\"",
+                "{\"items\":null}",
+                "{\"items\":[null],\"metadata\":{}}",
+                "{\"kind\":\"Status\",\"status\":\"Success\"}",
+                "{\"kind\":\"ERdmaDeviceList\",\"metadata\":{\"resourceVersion\":\"1\"},\"items\":",
+                "<html><body>Sign in</body></html>",
+                "\u0000\u0001\u0002"
+            })
+    void keepsWhatItKnowsWhileSomebodyElseAnswers(String answer) {
+        server.put(device("eni-1"));
+        turnUntil(() -> server.watches() == 1);
+        server.say(answer);
+        server.endWatches();
+
+        turnUntil(() -> watch.problem().isPresent());
+        assertThat(watch.problem().orElseThrow())
+                .startsWith("cannot read the ERdmaDevice object node-a: ")
+                .hasSizeLessThan(500);
+        assertThat(ids()).containsExactly("eni-1");
+        server.recover();
+        server.put(device("eni-2"));
+        turnUntil(() -> ids().equals(List.of("eni-2")));
+    }
+
+    @Test
+    void givesUpOnAnAnswerThatDrips() throws Exception {
+        client.ifPresent(ClusterClient::close);
+        client = Optional.of(ClusterClient.open(server.access(directory), Duration.ofMillis(400)));
+        watch = new ErdmaDeviceWatch(client.get(), "node-a", woken::release, FAST);
+        server.put(device("eni-1"));
+        server.drip();
+        turnUntil(() -> watch.problem().isPresent());
+
+        assertThat(watch.problem())
+                .contains("cannot read the ERdmaDevice object node-a: \"no complete answer in time\"");
+        server.recover();
+        turnUntil(() -> ids().equals(List.of("eni-1")));
+    }
+
+    @Test
+    void refusesAnAnswerThatWouldFillTheHeap() {
+        server.put(device("eni-1"));
+        turnUntil(() -> server.watches() == 1);
+        server.say("{\"kind\":\"ERdmaDeviceList\",\"items\":[\"" + "x".repeat(4 << 20) + "\"]}");
+        server.endWatches();
+
+        turnUntil(() -> watch.problem().isPresent());
+        assertThat(watch.problem())
+                .contains("cannot read the ERdmaDevice object node-a: \"an answer of more than 3 MB\"");
+        assertThat(ids()).containsExactly("eni-1");
+        server.recover();
+        server.put(device("eni-2"));
+        turnUntil(() -> ids().equals(List.of("eni-2")));
+    }
+
+    @Test
+    void endsAWatchThatWouldFillTheHeap() {
+        server.put(device("eni-1"));
+        turnUntil(() -> server.watches() == 1);
+        server.put("\"spec\":{\"devices\":[{\"id\":\"" + "x".repeat(4 << 20) + "\"}]}");
+        turnUntil(() -> watch.problem().isPresent());
+
+        assertThat(ids()).containsExactly("eni-1");
+        server.put(device("eni-2"));
+        turnUntil(() -> ids().equals(List.of("eni-2")));
+    }
+
+    @Test
+    void seesAnObjectThatWasDeletedAndWrittenAgain() {
+        server.put(device("eni-1"));
+        turnUntil(() -> server.watches() == 1);
+        server.delete();
+        server.put(device("eni-2"));
+
+        turnUntil(() -> ids().equals(List.of("eni-2")));
+    }
+
+    /** The field selector would not let them through, and not every proxy knows it. */
+    @Test
+    void ignoresObjectsOfOtherNodes() {
+        String version = "\"metadata\":{\"resourceVersion\":\"1\"}";
+        String other = "{\"metadata\":{\"name\":\"node-b\"}," + device("eni-9") + "}";
+        server.say("{\"kind\":\"ERdmaDeviceList\"," + version + ",\"items\":[" + other + ",{},null]}");
+
+        turnUntil(() -> watch.seen().equals(new Seen.Absent()));
+    }
+
+    @Test
+    void takesAChangeThatIsNoObjectForAProblemAndKeepsWhatItKnows() {
+        server.put(device("eni-1"));
+        turnUntil(() -> server.watches() == 1);
+        server.put("\"spec\":{\"devices\":[{\"id\":\"eni-1\",\"queuePair\":\"many\"}]}");
+
+        turnUntil(() -> watch.problem().isPresent());
+        assertThat(ids()).containsExactly("eni-1");
+        server.put(device("eni-2"));
+        turnUntil(() -> ids().equals(List.of("eni-2")) && watch.problem().isEmpty());
+    }
+
+    /** Each time anew, with growing pauses: the API server must not feel it. */
+    @Test
+    void doesNotHurryWhenTheServerForgetsAtOnceEachTime() throws Exception {
+        client.ifPresent(ClusterClient::close);
+        client = Optional.of(ClusterClient.open(server.access(directory)));
+        watch = new ErdmaDeviceWatch(
+                client.get(),
+                "node-a",
+                woken::release,
+                new Pace(Duration.ofMillis(20), Duration.ofMillis(200), Duration.ofMinutes(4)));
+        server.put(device("eni-1"));
+        long end = System.nanoTime() + Duration.ofSeconds(2).toNanos();
+        turnUntil(() -> {
+            server.gone();
+            return System.nanoTime() - end > 0;
+        });
+
+        assertThat(server.requests().stream().filter(LIST::equals)).hasSizeLessThan(20);
+        assertThat(ids()).containsExactly("eni-1");
     }
 
     @Test

@@ -20,6 +20,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
 
 /**
  * An API server that knows one Node and one ERdmaDevice object, and can be made to fail: what the in-memory server of the
@@ -47,6 +48,8 @@ public final class FakeApiServer implements AutoCloseable {
     private volatile Optional<String> providerId = Optional.empty();
     private volatile String status = "";
     private volatile int failure;
+    private volatile Optional<byte[]> instead = Optional.empty();
+    private volatile boolean dripping;
     private volatile boolean hanging;
 
     /** One open watch. */
@@ -100,6 +103,22 @@ public final class FakeApiServer implements AutoCloseable {
     /** Answers every request so from now on; 0: as usual. */
     public void fail(int status) {
         failure = status;
+    }
+
+    /** Answers every request with 200 and this from now on, as something that stands in the API server's place. */
+    public void say(String body) {
+        instead = Optional.of(body.getBytes(UTF_8));
+    }
+
+    /** Is itself again, after {@link #say} or {@link #drip}. */
+    public void recover() {
+        instead = Optional.empty();
+        dripping = false;
+    }
+
+    /** Begins every answer from now on, and goes on with a byte now and then for ever. */
+    public void drip() {
+        dripping = true;
     }
 
     /** Takes requests from now on and answers none. */
@@ -189,6 +208,15 @@ public final class FakeApiServer implements AutoCloseable {
             if (demanded.isPresent()
                     && !demanded.get().equals(exchange.getRequestHeaders().getFirst("Authorization"))) {
                 send(exchange, 401, "{\"kind\":\"Status\",\"code\":401,\"reason\":\"Unauthorized\"}");
+            } else if (dripping) {
+                exchange.sendResponseHeaders(200, 0);
+                do {
+                    exchange.getResponseBody().write(' ');
+                    exchange.getResponseBody().flush();
+                } while (!closed.await(10, TimeUnit.MILLISECONDS));
+            } else if (instead.isPresent()) {
+                exchange.sendResponseHeaders(200, instead.get().length);
+                exchange.getResponseBody().write(instead.get());
             } else if (failure != 0) {
                 send(exchange, failure, "{\"kind\":\"Status\",\"code\":" + failure + "}");
             } else if (path.equals("/api/v1/nodes/node-a") && providerId.isPresent()) {

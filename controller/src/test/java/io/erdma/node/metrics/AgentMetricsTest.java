@@ -91,10 +91,10 @@ class AgentMetricsTest {
 
         assertThat(scrape())
                 .contains(
-                        "erdma_allocations_seconds_count{outcome=\"granted\"} 2",
-                        "erdma_allocations_seconds_count{outcome=\"refused\"} 1",
-                        "erdma_allocations_seconds_bucket{outcome=\"granted\",le=\"0.005\"} 1",
-                        "erdma_allocations_seconds_bucket{outcome=\"granted\",le=\"1.0\"} 2",
+                        "erdma_allocate_duration_seconds_count{outcome=\"granted\"} 2",
+                        "erdma_allocate_duration_seconds_count{outcome=\"refused\"} 1",
+                        "erdma_allocate_duration_seconds_bucket{outcome=\"granted\",le=\"0.005\"} 1",
+                        "erdma_allocate_duration_seconds_bucket{outcome=\"granted\",le=\"1.0\"} 2",
                         "erdma_listandwatch_streams 1.0",
                         "erdma_registrations_total{kind=\"first\"} 1.0",
                         "erdma_registrations_total{kind=\"again\"} 2.0",
@@ -123,6 +123,7 @@ class AgentMetricsTest {
                 false,
                 ModeInForce.DEFAULT,
                 "switch pending",
+                false,
                 Optional.of("switch pending"),
                 Optional.empty(),
                 List.of("pod default/train", "pid 4711 (python3)"),

@@ -77,6 +77,7 @@ class InterfacePlanPropertyTest {
             ROUTE_OF_OURS_TO_ELSEWHERE,
             FOREIGN_DEFAULT,
             FOREIGN_ROUTE_TO_SUBNET,
+            FOREIGN_ROUTES_TO_ELSEWHERE,
             WANTED_NO_MORE,
             WANTED_AGAIN
         }
@@ -163,6 +164,10 @@ class InterfacePlanPropertyTest {
                 node.kernel.tryAdd(Route.via(GATEWAY, ANYWHERE, link, ip(card), foreign, event.metric()));
             case FOREIGN_ROUTE_TO_SUBNET ->
                 node.kernel.tryAdd(Route.onLink(SUBNET, link, ip(card), foreign, event.metric()));
+            case FOREIGN_ROUTES_TO_ELSEWHERE -> {
+                node.kernel.tryAdd(Route.via(GATEWAY, ELSEWHERE, link, ip(card), foreign, event.metric()));
+                node.kernel.tryAdd(Route.via(GATEWAY, ELSEWHERE, ETH0, ip(0), foreign, 200));
+            }
             case WANTED_NO_MORE -> node.wanted.removeIf(one -> one.mac().equals(TestNode.mac(card)));
             case WANTED_AGAIN -> {
                 if (node.wanted.stream().noneMatch(one -> one.mac().equals(TestNode.mac(card)))) {
@@ -201,13 +206,22 @@ class InterfacePlanPropertyTest {
         return primaryTold ? new WantedInterfaces(Optional.of(TestNode.PRIMARY_MAC), node.wanted) : node.wanted();
     }
 
+    /** The same whether all of the table was read or what matters of it. */
+    private static Plan plan(TestNode node, boolean primaryTold) {
+        WantedInterfaces wanted = wanted(node, primaryTold);
+        Plan plan = InterfacePlan.between(node.kernel.state(), wanted, 200);
+        assertThat(InterfacePlan.between(ModelNetwork.asRead(node.kernel.state(), wanted), wanted, 200))
+                .isEqualTo(plan);
+        return plan;
+    }
+
     /** Plans, carries the plan out and looks after each change. */
     private static Plan settle(TestNode node, boolean primaryTold) {
         NetState before = node.kernel.state();
         Set<Integer> primary = before.primary(wanted(node, primaryTold).primary());
         List<Route> foreign = foreignRoutes(node);
         Map<IpPrefix, Long> leadBefore = lead(node);
-        Plan plan = InterfacePlan.between(before, wanted(node, primaryTold), 200);
+        Plan plan = plan(node, primaryTold);
 
         Set<Integer> wantedLinks = node.wanted.stream()
                 .flatMap(one -> before.card(one.mac()).stream())
@@ -233,10 +247,7 @@ class InterfacePlanPropertyTest {
                 .isEqualTo(before.links().stream()
                         .filter(link -> !wantedLinks.contains(link.index()))
                         .toList());
-        assertThat(InterfacePlan.between(node.kernel.state(), wanted(node, primaryTold), 200)
-                        .changes())
-                .as("a second plan")
-                .isEmpty();
+        assertThat(plan(node, primaryTold).changes()).as("a second plan").isEmpty();
         return plan;
     }
 
@@ -365,7 +376,10 @@ class InterfacePlanPropertyTest {
         settle(node, true);
         NetState before = node.kernel.state();
 
-        node.make(CleanupPlan.of(before).changes());
+        Plan cleanup = CleanupPlan.of(before);
+        assertThat(CleanupPlan.of(ModelNetwork.asRead(before, WantedInterfaces.NONE)))
+                .isEqualTo(cleanup);
+        node.make(cleanup.changes());
 
         NetState after = node.kernel.state();
         assertThat(after.links()).isEqualTo(before.links());
@@ -408,6 +422,7 @@ class InterfacePlanPropertyTest {
                         Event.Kind.ROUTE_OF_OURS_TO_ELSEWHERE,
                         Event.Kind.FOREIGN_DEFAULT,
                         Event.Kind.FOREIGN_ROUTE_TO_SUBNET,
+                        Event.Kind.FOREIGN_ROUTES_TO_ELSEWHERE,
                         Event.Kind.PRIMARY_SUBNET_ROUTE_COMES))
                 .list()
                 .ofMaxSize(5);

@@ -502,13 +502,90 @@ class InterfacePlanTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"0.0.0.0/16", "127.0.0.1/8", "224.0.0.1/24", "255.255.255.255/32"})
-    void givesACardNoAddressThatIsNotOfOneHost(String address) {
+    @ValueSource(
+            strings = {
+                "0.0.0.0/16",
+                "127.0.0.1/16",
+                "224.0.0.1/24",
+                "255.255.255.255/24",
+                "169.254.7.7/16",
+                "100.100.100.3/24",
+                "10.9.0.3/0",
+                "10.9.0.3/1",
+                "10.9.0.3/8",
+                "10.9.0.3/15",
+                "10.9.0.3/30",
+                "10.9.0.3/32"
+            })
+    void givesACardNoAddressThatCannotBeOfAVSwitch(String address) {
         TestNode node = new TestNode(1).withDefault(0);
         node.wanted.set(0, withAddress(node.wanted.getFirst(), Optional.of(IpPrefix.parse(address))));
 
         assertThat(described(node.plan())).containsExactly("set link eth1 mtu 8500", "set link eth1 up");
-        assertNote(node.plan(), "eth1", "its address " + address + " is not one that an interface can have");
+        assertNote(node.plan(), "eth1", "its address " + address + " cannot be one of a vSwitch");
+    }
+
+    /** The kernel prefers the longer prefix to any metric, so a wrong netmask would take over the primary's neighbours. */
+    @ParameterizedTest
+    @ValueSource(strings = {"10.9.0.3/25", "10.9.0.3/29", "10.9.0.3/16"})
+    void addsNoRouteToANetworkThatOverlapsWithThePrimarys(String address) {
+        TestNode node = new TestNode(1).withDefault(0);
+        node.wanted.set(0, withAddress(node.wanted.getFirst(), Optional.of(IpPrefix.parse(address))));
+        Plan plan = node.settle();
+
+        assertThat(described(plan))
+                .containsExactly(
+                        "set link eth1 mtu 8500",
+                        "set link eth1 up",
+                        "add address " + address + " dev eth1 noprefixroute");
+        assertNote(plan, "eth1", "overlaps with 10.9.0.0/24 of eth0");
+        assertThat(node.plan().changes()).isEmpty();
+    }
+
+    @Test
+    void takesItsRoutesBackWhenThePrimarysNetworkTurnsOutToOverlap() {
+        TestNode node = configured(100, 200, 200);
+        node.address(ETH0, "10.9.1.2/16", InterfaceAddress.IFA_F_NOPREFIXROUTE);
+
+        assertThat(described(node.settle())).hasSize(2).allMatch(line -> line.startsWith("delete route "));
+        assertThat(node.plan().changes()).isEmpty();
+    }
+
+    @Test
+    void leavesACardAloneThatBelongsToABridge() {
+        TestNode node = new TestNode(2).withDefault(0);
+        node.kernel.addLink(20, "br0", mac(20), true);
+        node.kernel.enslave(link(1), 20);
+        Plan plan = node.settle();
+
+        assertThat(plan.changes()).isNotEmpty().noneMatch(change -> change.link() == link(1));
+        assertNote(plan, "eth1", "belongs to br0");
+        assertNote(plan, "eth1", "ip link set eth1 nomaster");
+        assertThat(node.plan().changes()).isEmpty();
+    }
+
+    @Test
+    void takesBackOnlyRoutesThatTakeOverWhenItsCardBecomesAPort() {
+        TestNode node = configured(100, 200, 200);
+        node.kernel.addLink(20, "br0", mac(20), true);
+        node.kernel.enslave(link(1), 20);
+        assertThat(node.plan().changes()).isEmpty();
+
+        node.withDefault(1024);
+        assertThat(described(node.settle()))
+                .containsExactly("delete route default via 10.9.0.253 dev eth1 proto 217 src 10.9.0.3 metric 200");
+    }
+
+    @Test
+    void saysOfManyRoutesThatTakeOverOnlySome() {
+        TestNode node = configured(100, 200, 200);
+        for (int i = 0; i < 50; i++) {
+            IpPrefix destination = IpPrefix.parse("10.50." + i + ".0/24");
+            node.add(Route.via(GATEWAY, destination, link(1), addressOf(1).address(), 186, 20));
+            node.add(Route.via(GATEWAY, destination, ETH0, IpPrefix.address("10.9.0.2"), 186, 30));
+        }
+
+        assertThat(node.plan().notes()).hasSize(5);
     }
 
     @Test

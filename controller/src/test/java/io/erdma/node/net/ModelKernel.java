@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
@@ -47,6 +48,24 @@ final class ModelKernel {
                 Optional.of(mac),
                 Optional.empty(),
                 Optional.empty()));
+    }
+
+    /** As a bridge takes a port: address and routes stay. */
+    synchronized void enslave(int index, int master) {
+        replace(
+                index,
+                link -> new Link(
+                        link.index(),
+                        link.name(),
+                        link.flags(),
+                        link.mtu(),
+                        link.operState(),
+                        link.carrier(),
+                        link.address(),
+                        link.permanentAddress(),
+                        link.kind(),
+                        link.parentDevice(),
+                        OptionalInt.of(master)));
     }
 
     /** Routes of the link vanish, addresses stay. */
@@ -103,7 +122,8 @@ final class ModelKernel {
                         link.address(),
                         link.permanentAddress(),
                         link.kind(),
-                        link.parentDevice()));
+                        link.parentDevice(),
+                        link.master()));
     }
 
     synchronized void setUp(int index) throws NativeException {
@@ -268,7 +288,8 @@ final class ModelKernel {
                 link.address(),
                 link.permanentAddress(),
                 link.kind(),
-                link.parentDevice());
+                link.parentDevice(),
+                link.master());
     }
 
     private static void refuse(boolean when, int errno, String explanation) throws NativeException {

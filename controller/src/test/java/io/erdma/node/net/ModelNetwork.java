@@ -1,6 +1,8 @@
 package io.erdma.node.net;
 
 import io.erdma.libc.NativeException;
+import io.erdma.netlink.Route;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Predicate;
@@ -53,7 +55,7 @@ final class ModelNetwork implements HostNetwork {
     }
 
     @Override
-    public synchronized NetState read() throws NativeException {
+    public synchronized NetState read(WantedInterfaces wanted) throws NativeException {
         reads++;
         if (fault.isPresent()) {
             throw fault.get();
@@ -61,7 +63,26 @@ final class ModelNetwork implements HostNetwork {
         if (unreadable.isPresent()) {
             throw unreadable.get();
         }
-        return kernel.state();
+        return asRead(kernel.state(), wanted);
+    }
+
+    /** Of all that there is, what the real network would have read. */
+    static NetState asRead(NetState all, WantedInterfaces wanted) {
+        var withoutRoutes = new NetState(all.links(), all.addresses(), List.of());
+        try {
+            return new NetState(
+                    all.links(),
+                    all.addresses(),
+                    RouteInterest.of(withoutRoutes, wanted)
+                            .read(passing -> pass(all.routes(), passing.get()), RouteInterest.NONE)
+                            .routes());
+        } catch (NativeException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private static List<Route> pass(List<Route> routes, Predicate<Route> these) {
+        return routes.stream().filter(these).toList();
     }
 
     @Override

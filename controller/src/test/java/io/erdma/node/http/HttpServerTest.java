@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.erdma.node.log.LogFormat;
 import io.erdma.node.log.LogLevel;
 import io.erdma.node.log.Logging;
+import io.netty.handler.codec.http.HttpMethod;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetAddress;
@@ -15,31 +16,31 @@ import java.net.Socket;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-class ProbeServerTest {
+class HttpServerTest {
+    private static final InetSocketAddress ANY_PORT = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+
     private final AtomicReference<Verdict> health = new AtomicReference<>(Verdict.YES);
     private final AtomicReference<Verdict> readiness = new AtomicReference<>(Verdict.YES);
     private final Logging logging = Logging.start(OutputStream.nullOutputStream(), LogFormat.TEXT, LogLevel.INFO);
-    private ProbeServer server;
+    private HttpServer server;
+    private InetSocketAddress address;
 
     @BeforeEach
     void open() throws IOException {
-        server = open(ProbeServer.MAX_CONNECTION_TIME);
+        server = HttpServer.create();
+        address = server.listen(ANY_PORT, probes());
     }
 
-    private ProbeServer open(Duration longest) throws IOException {
-        return ProbeServer.open(
-                new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
-                health::get,
-                readiness::get,
-                () -> "erdma_shares 200.0\n",
-                () -> "pending driver: 3 users\n",
-                logging,
-                longest);
+    private ProbePaths probes() {
+        return new ProbePaths(
+                health::get, readiness::get, () -> "erdma_shares 200.0\n", () -> "pending driver: 3 users\n", logging);
     }
 
     @AfterEach
@@ -48,15 +49,23 @@ class ProbeServerTest {
     }
 
     private Socket connect() throws IOException {
+        return connect(address);
+    }
+
+    private static Socket connect(InetSocketAddress to) throws IOException {
         Socket socket = new Socket();
-        socket.connect(server.address(), 2_000);
+        socket.connect(to, 2_000);
         socket.setSoTimeout(20_000);
         return socket;
     }
 
     /** The whole answer to one request. */
     private String ask(String method, String path) throws IOException {
-        try (Socket socket = connect()) {
+        return ask(address, method, path);
+    }
+
+    private static String ask(InetSocketAddress to, String method, String path) throws IOException {
+        try (Socket socket = connect(to)) {
             socket.getOutputStream()
                     .write((method + " " + path + " HTTP/1.1\r\nHost: node\r\nConnection: close\r\n\r\n")
                             .getBytes(ISO_8859_1));
@@ -122,7 +131,7 @@ class ProbeServerTest {
     void answersWithinASecondWhileSilentPeersHoldMoreConnectionsThanThereAre() throws IOException {
         List<Socket> silent = new ArrayList<>();
         try {
-            for (int i = 0; i < ProbeServer.MAX_CONNECTIONS * 3; i++) {
+            for (int i = 0; i < HttpServer.MAX_CONNECTIONS * 3; i++) {
                 silent.add(connect());
             }
             long start = System.nanoTime();
@@ -138,9 +147,9 @@ class ProbeServerTest {
         List<Socket> greedy = new ArrayList<>();
         try (Socket other = new Socket()) {
             other.bind(new InetSocketAddress("127.0.0.2", 0));
-            other.connect(server.address(), 2_000);
+            other.connect(address, 2_000);
             other.getOutputStream().write("GET /healthz HTT".getBytes(ISO_8859_1));
-            for (int i = 0; i < ProbeServer.MAX_CONNECTIONS * 2; i++) {
+            for (int i = 0; i < HttpServer.MAX_CONNECTIONS * 2; i++) {
                 Socket socket = connect();
                 socket.getOutputStream().write("GET /metrics HTT".getBytes(ISO_8859_1));
                 greedy.add(socket);
@@ -157,10 +166,8 @@ class ProbeServerTest {
 
     @Test
     void endsAConnectionThatTakesTooLong() throws IOException {
-        try (ProbeServer brief = open(Duration.ofMillis(50));
-                Socket socket = new Socket()) {
-            socket.connect(brief.address(), 2_000);
-            socket.setSoTimeout(20_000);
+        try (HttpServer brief = HttpServer.create(Duration.ofMillis(50));
+                Socket socket = connect(brief.listen(ANY_PORT, probes()))) {
             socket.getOutputStream().write("GET /metrics HTT".getBytes(ISO_8859_1));
             assertThat(socket.getInputStream().read()).isEqualTo(-1);
         }
@@ -217,12 +224,67 @@ class ProbeServerTest {
     }
 
     @Test
-    void saysWhatToDoWhenThePortIsTaken() {
-        assertThatThrownBy(() ->
-                        ProbeServer.open(server.address(), health::get, readiness::get, () -> "", () -> "", logging))
+    void saysWhichPortIsTakenAndGoesOnServingTheOthers() throws IOException {
+        assertThatThrownBy(() -> server.listen(address, probes()))
                 .isInstanceOf(IOException.class)
-                .hasMessageContaining(
-                        "cannot listen on 127.0.0.1:" + server.address().getPort())
-                .hasMessageContaining("--probe-address");
+                .hasMessageContaining("cannot listen on 127.0.0.1:" + address.getPort());
+        assertThat(ask("GET", "/healthz")).startsWith("HTTP/1.1 200 ");
+    }
+
+    @Test
+    void answersProbesWhileTheOtherAddressHasMoreConnectionsThanItTakes() throws IOException {
+        InetSocketAddress page =
+                server.listen(ANY_PORT, new PagePaths(new PagePaths.Page(_ -> "", "default-src 'none'"), () -> ""));
+        List<Socket> silent = new ArrayList<>();
+        try (Socket probe = connect()) {
+            probe.getOutputStream().write("GET /healthz HTT".getBytes(ISO_8859_1));
+            for (int i = 0; i < HttpServer.MAX_CONNECTIONS * 3; i++) {
+                silent.add(connect(page));
+            }
+            assertThat(silent.getFirst().getInputStream().read()).isEqualTo(-1);
+
+            probe.getOutputStream().write("P/1.1\r\nHost: node\r\n\r\n".getBytes(ISO_8859_1));
+            assertThat(new String(probe.getInputStream().readAllBytes(), ISO_8859_1))
+                    .startsWith("HTTP/1.1 200 ");
+        } finally {
+            closeAll(silent);
+        }
+    }
+
+    @Test
+    void servesThePageAndTheMetricsOfPodsAtAnAddressOfTheirOwn() throws IOException {
+        InetSocketAddress page = server.listen(
+                ANY_PORT,
+                new PagePaths(
+                        new PagePaths.Page(refreshing -> "<p>refreshing: " + refreshing, "default-src 'none'"),
+                        () -> "erdma_pod_shares 1.0\n"));
+
+        assertThat(ask(page, "GET", "/"))
+                .startsWith("HTTP/1.1 200 ")
+                .containsIgnoringCase("Content-Type: text/html; charset=utf-8")
+                .containsIgnoringCase("Content-Security-Policy: default-src 'none'")
+                .containsIgnoringCase("X-Content-Type-Options: nosniff")
+                .containsIgnoringCase("Cache-Control: no-store")
+                .endsWith("\r\n\r\n<p>refreshing: true");
+        assertThat(ask(page, "GET", "/?refresh=off")).endsWith("<p>refreshing: false");
+        assertThat(ask(page, "GET", "/metrics")).endsWith("erdma_pod_shares 1.0\n");
+        assertThat(ask(page, "POST", "/")).startsWith("HTTP/1.1 405 ");
+        assertThat(ask(page, "GET", "/loglevel")).startsWith("HTTP/1.1 404 ");
+        assertThat(ask("GET", "/")).startsWith("HTTP/1.1 404 ");
+    }
+
+    @Test
+    void makesThePageAtMostOnceASecondHoweverManyLookAtIt() {
+        AtomicLong nanos = new AtomicLong();
+        AtomicInteger made = new AtomicInteger();
+        PagePaths paths = new PagePaths(
+                new PagePaths.Page(_ -> "page " + made.incrementAndGet(), "default-src 'none'"), () -> "", nanos::get);
+        Paths.Request request = new Paths.Request(HttpMethod.GET, "/", "", address.getAddress());
+
+        assertThat(paths.answer(request).body()).isEqualTo("page 1");
+        nanos.addAndGet(Duration.ofMillis(999).toNanos());
+        assertThat(paths.answer(request).body()).isEqualTo("page 1");
+        nanos.addAndGet(Duration.ofMillis(1).toNanos());
+        assertThat(paths.answer(request).body()).isEqualTo("page 2");
     }
 }

@@ -1,0 +1,99 @@
+#!/bin/bash
+# Builds a kubelet, a control plane and kubectl from Debian's source package "kubernetes" into .lab/kubernetes/bin, with
+# Debian's Go; about six minutes on two cores. Does nothing where they are there. Needs root, for apt.
+#   LAB              the lab's directory (default: .lab beside this project's pom.xml)
+#   KUBERNETES_BIN   a directory that holds other ones: then nothing is built, and they must all be there
+set -euo pipefail
+export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8
+
+project=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+LAB=${LAB:-$project/.lab}
+programs=(kubelet kube-apiserver kube-controller-manager kube-scheduler kubectl)
+home=$LAB/kubernetes
+
+fail() {
+    echo "kubernetes: $*" >&2
+    exit 1
+}
+
+# complete DIRECTORY: names the programs that it lacks
+missing_in() {
+    local program
+    for program in "${programs[@]}"; do
+        [ -x "$1/$program" ] || echo "$program"
+    done
+}
+
+if [ -n "${KUBERNETES_BIN:-}" ]; then
+    missing=$(missing_in "$KUBERNETES_BIN" | paste -sd ' ')
+    [ -z "$missing" ] || fail "KUBERNETES_BIN=$KUBERNETES_BIN lacks $missing"
+    exit 0
+fi
+mkdir -p "$home"
+exec 9>"$home/.lock"
+flock -w 1800 9 || fail "another process has held $home/.lock for half an hour"
+[ -n "$(missing_in "$home/bin")" ] || exit 0
+
+work=$(mktemp -d "$home/build.XXXXXX")
+trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT
+
+# quietly COMMAND...: its words only when it fails
+quietly() {
+    "$@" >"$work/log" 2>&1 </dev/null || {
+        tail -n 40 "$work/log" >&2
+        fail "failed: $1 ${2:-}"
+    }
+}
+
+# The machine's own Debian sources, read as sources of source packages, beside its lists.
+fetch() {
+    local apt
+    mkdir -p "$work/sources.d" "$work/lists/partial"
+    if [ -r /etc/apt/sources.list.d/debian.sources ]; then
+        sed 's/^Types:.*/Types: deb-src/' /etc/apt/sources.list.d/debian.sources >"$work/sources.d/debian.sources"
+    else
+        sed -n 's/^deb\(-src\)\?  *\(.*\)/deb-src \2/p' /etc/apt/sources.list | sort -u >"$work/sources.d/debian.list"
+    fi
+    apt=(
+        apt-get -qq -o Acquire::Retries=3 -o APT::Sandbox::User=root -o Dir::Etc::sourcelist=/dev/null
+        -o "Dir::Etc::sourceparts=$work/sources.d" -o "Dir::State::lists=$work/lists"
+    )
+    quietly "${apt[@]}" update
+    (cd "$work" && quietly "${apt[@]}" source --download-only kubernetes)
+    mkdir -p "$work/gopath/src/k8s.io/kubernetes"
+    tar -C "$work/gopath/src/k8s.io/kubernetes" --strip-components=1 -xf "$work"/kubernetes_*.orig.tar.*
+}
+
+build() {
+    local name=k8s.io/component-base/version number packages
+    export PATH=/usr/lib/go-1.19/bin:$PATH
+    export GO111MODULE=off GOPATH=$work/gopath GOCACHE=$work/cache CGO_ENABLED=0 GOFLAGS=
+    cd "$work/gopath/src/k8s.io/kubernetes"
+    # 1.20.5+really1.20.2-1.1+deb12u1 is 1.20.2.
+    number=$(sed -n 's/^Version: \(.*really\)\?\([0-9.]*\).*/\2/p' "$work"/kubernetes_*.dsc | head -n 1)
+
+    # The API server is built with the OpenAPI definitions of all types, which the source package leaves out. The
+    # generator tells of rules that some types break, and ends with an error for that.
+    quietly go build -o "$work/openapi-gen" ./vendor/k8s.io/kube-openapi/cmd/openapi-gen
+    packages=$(grep -rl '+k8s:openapi-gen=true' --include='*.go' pkg staging/src | xargs -n1 dirname | sort -u |
+        sed -e 's#^staging/src/##' -e 's#^pkg/#k8s.io/kubernetes/pkg/#' |
+        grep -vE 'sample|code-generator|/testdata|kube-openapi|generated/openapi' | paste -sd,)
+    "$work/openapi-gen" -i "$packages" -p k8s.io/kubernetes/pkg/generated/openapi -O zz_generated.openapi \
+        -h hack/boilerplate/boilerplate.generatego.txt -r "$work/violations" >"$work/openapi.log" 2>&1 || true
+    [ -s pkg/generated/openapi/zz_generated.openapi.go ] || {
+        tail -n 20 "$work/openapi.log" >&2
+        fail "no OpenAPI definitions were generated"
+    }
+
+    mkdir -p "$work/bin"
+    quietly go build -o "$work/bin/" -ldflags "-s -w -X $name.gitVersion=v$number -X $name.gitMajor=${number%%.*} \
+        -X $name.gitMinor=$(cut -d. -f2 <<<"$number")" "${programs[@]/#/k8s.io/kubernetes/cmd/}"
+}
+
+start=$SECONDS
+echo "kubernetes: building $(paste -sd ' ' <<<"${programs[*]}") from Debian's sources, once; some minutes"
+fetch
+build
+rm -rf "${home:?}/bin"
+mv "$work/bin" "$home/bin"
+echo "kubernetes: built v$("$home/bin/kubelet" --version | sed 's/.* v//') into $home/bin in $((SECONDS - start)) s"
