@@ -2,6 +2,8 @@ package io.erdma.cli;
 
 import static java.util.Objects.requireNonNull;
 
+import io.erdma.node.Hostname;
+import io.erdma.node.kube.ClusterAccess;
 import io.erdma.plugin.Leftovers;
 import io.erdma.plugin.UnixTransport;
 import io.erdma.pods.PodShares;
@@ -10,6 +12,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.function.Supplier;
@@ -44,6 +47,7 @@ final class CleanupCommand implements Callable<Integer> {
     private final Console console;
     private final List<Leftover> leftovers;
     private final Supplier<List<Long>> agents;
+    private final Map<String, String> environment;
     private int removed;
     private int left;
 
@@ -57,6 +61,21 @@ final class CleanupCommand implements Callable<Integer> {
             description = "Where the CDI specification was written. Default: ${DEFAULT-VALUE}.")
     private Path cdiDirectory;
 
+    @Option(
+            names = "--node-marks",
+            description = "Also remove the condition ErdmaReady and the label aliyun.accelerator/erdma that the agent set on"
+                    + " its Node object; needs credentials for the cluster's API with get and patch on nodes and patch on"
+                    + " nodes/status.")
+    private boolean nodeMarks;
+
+    @Option(
+            names = "--node-name",
+            paramLabel = "NAME",
+            defaultValue = "",
+            description = "With --node-marks: the Node object's name. Default: NODE_NAME of the environment, else the host's"
+                    + " name.")
+    private String nodeName;
+
     @SuppressWarnings("UnusedVariable") // picocli acts on it
     @Option(
             names = {"-h", "--help"},
@@ -67,11 +86,17 @@ final class CleanupCommand implements Callable<Integer> {
     /**
      * @param leftovers beside sockets and the CDI specification, in the order in which they go
      * @param agents ids of the agents' processes on this node, as far as this process sees them
+     * @param environment tells how the cluster's API is reached
      */
-    CleanupCommand(Console console, List<Leftover> leftovers, Supplier<List<Long>> agents) {
+    CleanupCommand(
+            Console console,
+            List<Leftover> leftovers,
+            Supplier<List<Long>> agents,
+            Map<String, String> environment) {
         this.console = requireNonNull(console, "console is null");
         this.leftovers = List.copyOf(leftovers);
         this.agents = requireNonNull(agents, "agents is null");
+        this.environment = Map.copyOf(environment);
     }
 
     @Override
@@ -81,6 +106,9 @@ final class CleanupCommand implements Callable<Integer> {
         Optional<String> agent = runningAgent(files);
         List<Leftover> all = new ArrayList<>(List.of(new SpecCleanup(files)));
         all.addAll(leftovers);
+        if (nodeMarks) {
+            all.add(new MarksCleanup(ClusterAccess.find(environment, ClusterAccess.SERVICE_ACCOUNT), node()));
+        }
         if (agent.isPresent()) {
             leave(agent.get() + ": " + names(all) + " stay; uninstall it first");
         } else {
@@ -101,6 +129,14 @@ final class CleanupCommand implements Callable<Integer> {
             print("nothing to do: this node is clean\n");
         }
         return left == 0 ? ExitCode.OK : ExitCode.NOT_USABLE;
+    }
+
+    private String node() {
+        if (!nodeName.isEmpty()) {
+            return nodeName;
+        }
+        String given = environment.getOrDefault("NODE_NAME", "");
+        return given.isEmpty() ? Hostname.read() : given;
     }
 
     private static String names(List<Leftover> all) {

@@ -102,7 +102,8 @@ final class ErdmaCommand implements Runnable {
                 List.of(
                         new InstallerCleanup(new InstallerDirectories(HostCommands.find(proc), proc)),
                         new InterfaceCleanup()),
-                new AgentProcesses(proc)::list);
+                new AgentProcesses(proc)::list,
+                System.getenv());
     }
 
     private static int wrongUsage(ParameterException e, Console console) {

@@ -6,13 +6,13 @@ import java.nio.file.Path;
 import java.util.Locale;
 
 /** The name that this host goes by, without asking any name service. */
-final class Hostname {
+public final class Hostname {
     private static final Path FILE = Path.of("/proc/sys/kernel/hostname");
 
     private Hostname() {}
 
     /** In lower case, as the kubelet makes a node's name of it; "localhost" when the kernel does not tell. */
-    static String read() {
+    public static String read() {
         try {
             return Files.readString(FILE).strip().toLowerCase(Locale.ROOT);
         } catch (IOException e) {

@@ -23,10 +23,13 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -108,14 +111,16 @@ class CleanupCommandTest {
         return channel;
     }
 
-    private Run cleanup() {
+    private final Map<String, String> environment = new HashMap<>();
+
+    private Run cleanup(String... more) {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         ByteArrayOutputStream err = new ByteArrayOutputStream();
-        int exitCode = run(out, err);
+        int exitCode = run(out, err, more);
         return new Run(exitCode, out.toString(StandardCharsets.UTF_8), err.toString(StandardCharsets.UTF_8));
     }
 
-    private int run(OutputStream out, OutputStream err) {
+    private int run(OutputStream out, OutputStream err, String... more) {
         Leftover network = new Leftover() {
             @Override
             public String name() {
@@ -143,8 +148,41 @@ class CleanupCommandTest {
         return new CommandLine(new CleanupCommand(
                         new Console(out, err),
                         List.of(installer, network),
-                        new AgentProcesses(directory.resolve("proc"))::list))
-                .execute("--kubelet-root-dir=" + directory.resolve("k"), "--cdi-dir=" + directory.resolve("cdi"));
+                        new AgentProcesses(directory.resolve("proc"))::list,
+                        environment))
+                .execute(Stream.concat(
+                                Stream.of(
+                                        "--kubelet-root-dir=" + directory.resolve("k"),
+                                        "--cdi-dir=" + directory.resolve("cdi")),
+                                Stream.of(more))
+                        .toArray(String[]::new));
+    }
+
+    @Test
+    void saysThatMarksStayWhereTheClusterCannotBeAskedAndAsksItOnlyWhereTold() throws IOException {
+        kubelet();
+        assertThat(cleanup().exitCode()).isZero();
+
+        Run without = cleanup("--node-marks");
+        assertThat(without.exitCode()).isEqualTo(ExitCode.NOT_USABLE);
+        assertThat(without.err())
+                .contains("left: the marks on the Node object: there are no credentials here for the cluster's API");
+
+        Path kubeconfig = Files.writeString(directory.resolve("kubeconfig"), """
+                apiVersion: v1
+                kind: Config
+                clusters: [{name: c, cluster: {server: "http://127.0.0.1:1"}}]
+                users: [{name: u, user: {}}]
+                contexts: [{name: x, context: {cluster: c, user: u}}]
+                current-context: x
+                """);
+        environment.put("KUBECONFIG", kubeconfig.toString());
+        environment.put("NODE_NAME", "node-a");
+        Run nobody = cleanup("--node-marks");
+        assertThat(nobody.exitCode()).isEqualTo(ExitCode.NOT_USABLE);
+        assertThat(nobody.err())
+                .contains("left: the marks on the Node object: cannot read the Node object node-a: no connection to the"
+                        + " API server");
     }
 
     @Test
