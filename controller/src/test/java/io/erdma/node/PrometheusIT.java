@@ -104,7 +104,8 @@ class PrometheusIT {
                         "--sysfs-root=" + node.sysfs(),
                         "--dev-root=" + node.dev(),
                         "--verbs-library=" + FakeVerbs.library(),
-                        "--probe-address=127.0.0.1:" + agentPort));
+                        "--probe-address=127.0.0.1:" + agentPort,
+                        "--page-address="));
         open.add(agent);
         return agent;
     }

@@ -22,7 +22,7 @@ class PromptTrafficTest {
     private static final TrafficDevice FIRST = new TrafficDevice("erdma_0", "erdma", Optional.empty());
     private static final TrafficDevice SECOND = new TrafficDevice("erdma_1", "erdma", Optional.empty());
     private static final Duration LONG = Duration.ofSeconds(20);
-    private static final Duration SHORT = Duration.ofMillis(20);
+    private static final Duration SHORT = Duration.ofMillis(500);
 
     @TempDir
     private Path directory;
