@@ -26,8 +26,9 @@ if [ "${1:-}" != --inside ]; then
     # Whatever the chart's renderer needs from outside is fetched now.
     "$project/build/render-chart.sh" "$here/values.yaml" >/dev/null
     "$here/disk.sh" "$work/node.disk"
-    # unshare passes no signal on; with it ends the first process in there, and with that all others.
-    unshare --net --mount --pid --fork --kill-child --mount-proc "${BASH_SOURCE[0]}" --inside "$@" &
+    # unshare passes no signal on; with it ends the first process in there, and with that all others. It does so even when
+    # this shell is killed outright.
+    setpriv --pdeathsig KILL unshare --net --mount --pid --fork --kill-child --mount-proc "${BASH_SOURCE[0]}" --inside "$@" &
     inside=$!
     trap 'kill -KILL "$inside"; wait "$inside" || true; exit 143' INT TERM HUP
     wait "$inside" || exit
