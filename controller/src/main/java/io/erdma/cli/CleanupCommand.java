@@ -63,17 +63,19 @@ final class CleanupCommand implements Callable<Integer> {
 
     @Option(
             names = "--node-marks",
-            description = "Also remove the condition ErdmaReady and the label aliyun.accelerator/erdma that the agent set on"
-                    + " its Node object; needs credentials for the cluster's API with get and patch on nodes and patch on"
-                    + " nodes/status.")
+            description =
+                    "Also remove the condition ErdmaReady and the label aliyun.accelerator/erdma that the agent set on"
+                            + " its Node object; needs credentials for the cluster's API with get and patch on nodes and patch on"
+                            + " nodes/status.")
     private boolean nodeMarks;
 
     @Option(
             names = "--node-name",
             paramLabel = "NAME",
             defaultValue = "",
-            description = "With --node-marks: the Node object's name. Default: NODE_NAME of the environment, else the host's"
-                    + " name.")
+            description =
+                    "With --node-marks: the Node object's name. Default: NODE_NAME of the environment, else the host's"
+                            + " name.")
     private String nodeName;
 
     @SuppressWarnings("UnusedVariable") // picocli acts on it
@@ -89,10 +91,7 @@ final class CleanupCommand implements Callable<Integer> {
      * @param environment tells how the cluster's API is reached
      */
     CleanupCommand(
-            Console console,
-            List<Leftover> leftovers,
-            Supplier<List<Long>> agents,
-            Map<String, String> environment) {
+            Console console, List<Leftover> leftovers, Supplier<List<Long>> agents, Map<String, String> environment) {
         this.console = requireNonNull(console, "console is null");
         this.leftovers = List.copyOf(leftovers);
         this.agents = requireNonNull(agents, "agents is null");

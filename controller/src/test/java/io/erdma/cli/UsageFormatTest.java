@@ -47,7 +47,8 @@ class UsageFormatTest {
     @Test
     void saysInASentenceThatThereIsNoDevice() {
         assertThat(UsageFormat.text(
-                        new UsageSnapshot(Instant.EPOCH, List.of(), List.of(), List.of(), List.of(), List.of()), Map.of()))
+                        new UsageSnapshot(Instant.EPOCH, List.of(), List.of(), List.of(), List.of(), List.of()),
+                        Map.of()))
                 .isEqualTo("There is no device of which the kernel tells who uses it.\n");
     }
 

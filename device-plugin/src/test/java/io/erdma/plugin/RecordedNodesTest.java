@@ -87,7 +87,9 @@ final class RecordedNodesTest {
     void end() {
         monitors.forEach(HealthMonitor::close);
         logger.removeHandler(handler);
-        assertThat(fake.count(Counter.CLOSE_DEVICE)).isEqualTo(fake.count(Counter.OPEN_DEVICE));
+        // A monitor waits for its threads for a moment only, which on a busy machine may not be enough.
+        await().untilAsserted(() ->
+                assertThat(fake.count(Counter.CLOSE_DEVICE)).isEqualTo(fake.count(Counter.OPEN_DEVICE)));
         fake.close();
     }
 
