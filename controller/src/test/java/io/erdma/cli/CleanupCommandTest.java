@@ -336,8 +336,8 @@ class CleanupCommandTest {
             Files.createDirectories(directory.resolve("tmp/erdma-agent-installer-" + i + "/unpacked"));
         }
         try (ExecutorService threads = Executors.newFixedThreadPool(2)) {
-            Future<Run> first = threads.submit(this::cleanup);
-            Future<Run> second = threads.submit(this::cleanup);
+            Future<Run> first = threads.submit(() -> cleanup());
+            Future<Run> second = threads.submit(() -> cleanup());
             assertThat(List.of(first.get(), second.get())).allSatisfy(run -> {
                 assertThat(run.err()).isEmpty();
                 assertThat(run.exitCode()).isZero();
