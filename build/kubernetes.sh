@@ -80,7 +80,7 @@ fetch() {
 }
 
 build() {
-    local name=k8s.io/component-base/version number packages
+    local name=k8s.io/kubernetes/vendor/k8s.io/component-base/version number packages
     export PATH=/usr/lib/go-1.19/bin:$PATH
     export GO111MODULE=off GOPATH=$work/gopath GOCACHE=$work/cache CGO_ENABLED=0 GOFLAGS=
     cd "$work/gopath/src/k8s.io/kubernetes"

@@ -78,6 +78,9 @@ for number in "$@"; do
         result "not ok $number - $title ($((SECONDS - start)) s)"
         failed=$((failed + 1))
         gather "$out/failed-$number"
+        # The next one begins anew.
+        { kubectl -n "$namespace" delete daemonsets --all && kubectl delete pods -l by=e2e --wait=false &&
+            kubectl delete erdmadevices --all && node cards addressed; } >"$out/failed-$number/reset.log" 2>&1 || true
     fi
 done
 echo "e2e: $(($# - failed)) passed, $failed failed, in $SECONDS s; logs are in $out"

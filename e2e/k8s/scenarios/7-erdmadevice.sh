@@ -77,7 +77,7 @@ follows() {
 }
 follows 200 erdma_0
 expect "the routes of eth1" "default via 10.0.2.2 dev eth1 src 10.0.2.21 metric 200
-10.0.2.0/24 dev eth1 scope link src 10.0.2.21 metric 200" "$(on_node 'ip -4 route show proto 217 | sed "s/ *$//" | sort -r | sort')"
+10.0.2.0/24 dev eth1 scope link src 10.0.2.21 metric 200" "$(on_node 'ip -4 route show proto 217 | sed "s/ *$//" | LC_ALL=C sort -r')"
 say "$(on_node 'ip -4 route show proto 217' | paste -sd ';'); the primary is as it was"
 follows 400 erdma_0 erdma_1
 pod named 1
