@@ -90,6 +90,8 @@ final class DoctorCommand implements Callable<Integer> {
 
     @Option(
             names = "--device-selector",
+            defaultValue = SelectorOption.DEFAULT,
+            split = SelectorOption.SPLIT,
             paramLabel = "RULE",
             description = "What the agent was told to offer, " + DeviceSelector.FORMS + "; repeatable.")
     private List<String> deviceSelectors = new ArrayList<>();

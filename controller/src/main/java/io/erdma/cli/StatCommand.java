@@ -110,6 +110,8 @@ final class StatCommand implements Callable<Integer> {
 
     @Option(
             names = "--device-selector",
+            defaultValue = SelectorOption.DEFAULT,
+            split = SelectorOption.SPLIT,
             paramLabel = "RULE",
             description = "What the agent was told to offer, " + DeviceSelector.FORMS + "; repeatable.")
     private List<String> deviceSelectors = new ArrayList<>();
@@ -127,7 +129,7 @@ final class StatCommand implements Callable<Integer> {
     @Option(
             names = "--probe-address",
             paramLabel = "ADDRESS",
-            defaultValue = ":9470",
+            defaultValue = "${env:ERDMA_PROBE_ADDRESS:-:9470}",
             description = "With --pods: where this node's agent answers, which knows how many queue pairs a device may"
                     + " have.")
     private String probeAddress;

@@ -5,7 +5,12 @@ import static java.util.Objects.requireNonNull;
 import io.erdma.plugin.UnixTransport;
 import io.erdma.proto.podresources.v1.PodResourcesListerGrpc;
 import io.erdma.proto.podresources.v1.PodResourcesListerGrpc.PodResourcesListerBlockingStub;
+import io.grpc.CallOptions;
+import io.grpc.Channel;
+import io.grpc.ClientCall;
+import io.grpc.ClientInterceptor;
 import io.grpc.ManagedChannel;
+import io.grpc.MethodDescriptor;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import java.nio.file.Files;
@@ -48,13 +53,24 @@ final class KubeletQuestion {
         }
         ManagedChannel channel = transport.connect(socket, MAX_ANSWER_BYTES);
         try {
-            return question.apply(PodResourcesListerGrpc.newBlockingStub(channel)
-                    .withDeadlineAfter(deadline.toNanos(), TimeUnit.NANOSECONDS));
+            return question.apply(
+                    PodResourcesListerGrpc.newBlockingStub(channel).withInterceptors(new DeadlineOfTheCall(deadline)));
         } catch (StatusRuntimeException e) {
             return unreadable.apply(
                     "the kubelet's pod resources at " + socket + " cannot be read: " + reason(e.getStatus()));
         } finally {
             channel.shutdownNow();
+        }
+    }
+
+    /**
+     * Begins with the call. One given to the stub would have run while the classes of a program's first question are
+     * loaded, which on a slow node takes longer than any answer.
+     */
+    private record DeadlineOfTheCall(Duration deadline) implements ClientInterceptor {
+        @Override
+        public <Q, A> ClientCall<Q, A> interceptCall(MethodDescriptor<Q, A> method, CallOptions options, Channel next) {
+            return next.newCall(method, options.withDeadlineAfter(deadline.toNanos(), TimeUnit.NANOSECONDS));
         }
     }
 

@@ -19,7 +19,7 @@ class ReadmeTest {
     private static final Path PROJECT = Path.of("..");
     private static final Pattern LINK = Pattern.compile("\\]\\(([^)\\s]+)\\)");
     private static final Pattern HEADING = Pattern.compile("(?m)^#+ (.+)$");
-    private static final Pattern MAKE = Pattern.compile("\\bmake ([a-z][a-z-]*)");
+    private static final Pattern MAKE = Pattern.compile("\\bmake ([a-z][a-z0-9-]*)");
     private static final Pattern CODE = Pattern.compile("`[^`\n]+`");
     private static final Pattern BLOCK = Pattern.compile("(?ms)^```([a-z]*)\n(.*?)^```$");
 
@@ -75,7 +75,7 @@ class ReadmeTest {
     @Test
     void makeTargetsExist() throws IOException {
         List<String> known = Files.readAllLines(PROJECT.resolve("Makefile")).stream()
-                .filter(line -> line.matches("[a-z-]+:.*"))
+                .filter(line -> line.matches("[a-z][a-z0-9-]*:.*"))
                 .map(line -> line.substring(0, line.indexOf(':')))
                 .toList();
         StringBuilder code = new StringBuilder();

@@ -88,8 +88,8 @@ final class RecordedNodesTest {
         monitors.forEach(HealthMonitor::close);
         logger.removeHandler(handler);
         // A monitor waits for its threads for a moment only, which on a busy machine may not be enough.
-        await().untilAsserted(() ->
-                assertThat(fake.count(Counter.CLOSE_DEVICE)).isEqualTo(fake.count(Counter.OPEN_DEVICE)));
+        await().untilAsserted(
+                        () -> assertThat(fake.count(Counter.CLOSE_DEVICE)).isEqualTo(fake.count(Counter.OPEN_DEVICE)));
         fake.close();
     }
 
