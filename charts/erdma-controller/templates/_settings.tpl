@@ -36,7 +36,7 @@ exposedLocalEris: {value: agent.exposedLocalERIs, default: []}
 metadataAddress: {value: agent.metadataAddress, default: http://100.100.100.200}
 manageInterfaces: {value: agent.manageInterfaces, default: true}
 routeMetric: {value: agent.routeMetric, default: 200}
-jumboFrameMtu: {value: agent.jumboFrameMTU, default: null}
+jumboFrameMtu: {value: agent.jumboFrameMTU, default: 8500}
 {{- end }}
 
 {{- define "erdma.config" -}}

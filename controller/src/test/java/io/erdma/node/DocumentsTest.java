@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import javax.xml.parsers.DocumentBuilderFactory;
@@ -30,11 +31,26 @@ class DocumentsTest {
 
     static List<Path> documents() throws IOException {
         try (Stream<Path> files = Files.list(PROJECT.resolve("docs"))) {
-            return Stream.concat(Stream.of(PROJECT.resolve("CHANGELOG.md")), files)
+            Stream<Path> inRoot = Stream.concat(Stream.of(PROJECT.resolve("CHANGELOG.md")), translations().stream());
+            return Stream.concat(inRoot, files)
                     .filter(file -> file.toString().endsWith(".md"))
                     .sorted()
                     .toList();
         }
+    }
+
+    static List<Path> translations() {
+        return List.of(PROJECT.resolve("README.zh-CN.md"), PROJECT.resolve("README.ja.md"));
+    }
+
+    /** What is not translated can't be mistranslated: a reader of any language runs the same. */
+    @ParameterizedTest
+    @MethodSource("translations")
+    void translationsHaveTheCommandsAndTheYamlOfTheReadme(Path translation) throws IOException {
+        String readme = Files.readString(PROJECT.resolve("README.md"));
+        assertThat(BLOCK.matcher(Files.readString(translation)).results().map(MatchResult::group))
+                .hasSize(2)
+                .allSatisfy(block -> assertThat(readme).contains(block));
     }
 
     @ParameterizedTest
