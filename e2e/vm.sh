@@ -149,7 +149,7 @@ done
 if [ -n "$disk" ]; then
     [ -w "$disk" ] || fault "no such disk image, or not writable: $disk"
     # shellcheck disable=SC2054 # commas of QEMU's
-    devices+=(-drive "file=$disk,if=none,id=disk,format=raw,cache=unsafe" -device virtio-blk-pci,drive=disk)
+    devices+=(-drive "file=$disk,if=none,id=disk,format=raw,cache=unsafe" -device "virtio-blk-pci,drive=disk${numa:+,bus=pcie.0}")
 fi
 
 # Console and script have a serial line each, so that the kernel's words never mix with the script's.

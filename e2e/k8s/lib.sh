@@ -58,6 +58,7 @@ node() {
 }
 
 node_answers() {
+    node_runs || { fail "the machine has ended; see $out/node.log"; exit 1; }
     [ "$(on_node 'echo here' 2>/dev/null)" = here ]
 }
 
