@@ -134,8 +134,9 @@ if [ -n "$numa" ]; then
         -object "memory-backend-ram,id=ram0,size=${half}M" -numa "node,nodeid=0,cpus=0-1,memdev=ram0"
         -object "memory-backend-ram,id=ram1,size=${half}M" -numa "node,nodeid=1,cpus=2-3,memdev=ram1"
     )
-    # A PCI bus of its own at each NUMA node. The kernel reads a device's node from the bus that it hangs below.
-    for i in 1 2; do
+    # A PCI bus of its own at each NUMA node. The kernel reads a device's node from the bus that it hangs below, and finds
+    # the last of these buses first.
+    for i in 2 1; do
         devices+=(
             -device "pxb-pcie,id=bus$i,bus=pcie.0,numa_node=$((i - 1)),bus_nr=$((i * 64))"
             -device "pcie-root-port,id=port$i,bus=bus$i,chassis=$i,slot=$i"

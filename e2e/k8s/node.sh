@@ -138,6 +138,11 @@ boot() {
     primary_up
     roce_up
     runtime_start
+    # The kubelet does not start over CPUs that it placed pods on while there were fewer or more.
+    if [ "$(cat /mnt/disk/processors 2>/dev/null)" != "$(nproc)" ]; then
+        rm -f /var/lib/kubelet/cpu_manager_state
+        nproc >/mnt/disk/processors
+    fi
     kubelet_config "${3:-best-effort}"
     kubelet_start
     echo "node: kubelet and dockerd run, $SECONDS s after the kernel gave over"
