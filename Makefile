@@ -41,7 +41,7 @@ test: lint verify ## everything: static checks, unit and integration tests, the 
 e2e: image ## prove it all on a real kubelet and API server (builds those once; forty minutes)
 	@e2e/k8s/e2e.sh
 
-e2e-short: image ## the same with the scenarios and the restarts that CI runs
+e2e-short: image ## the same with three scenarios and fewer restarts
 	@e2e/k8s/e2e.sh --short
 
 demo: ## tell the story of the agent's main job in the lab

@@ -178,9 +178,11 @@ final class InstallerPromises implements AutoCloseable {
     /** In a mount namespace and a control group as a pod has them; the kernel tells in which group the installer ran. */
     String leavesThePodsControlGroup(int version) throws IOException {
         Path tree = GROUPS;
-        if (version == 2) {
+        // Another promise may have mounted the tree of version 2 there.
+        boolean mounted = version == 2 && Files.exists(tree.resolve("cgroup.procs"));
+        if (version == 2 && !mounted) {
             Command.check("mount", "-t", "cgroup2", "none", tree.toString());
-        } else {
+        } else if (version == 1) {
             Command.check("mount", "-t", "tmpfs", "none", GROUPS.toString());
             tree = Files.createDirectory(GROUPS.resolve("lab"));
             // One of a controller would keep it from the tree of version 2 for as long as it remembers anything.
@@ -213,7 +215,9 @@ final class InstallerPromises implements AutoCloseable {
             if (version == 1) {
                 Command.check("umount", tree.toString());
             }
-            Command.check("umount", GROUPS.toString());
+            if (!mounted) {
+                Command.check("umount", GROUPS.toString());
+            }
         }
     }
 

@@ -116,7 +116,7 @@ class DocumentsTest {
             }
         }
         assertThat(threads(architecture))
-                .allSatisfy(thread -> assertThat(code.toString()).containsPattern('"' + thread + "[ \"]"));
+                .allSatisfy(thread -> assertThat(code.toString()).containsPattern('"' + thread + "[ \"-]"));
     }
 
     private static Set<String> threads(String markdown) {
