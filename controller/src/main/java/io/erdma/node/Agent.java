@@ -149,7 +149,7 @@ final class Agent implements AutoCloseable {
         metrics.watchHealthLoop(monitor::age);
         metrics.watchSession(session::status);
         var counters = opened(
-                Stage.NODE,
+                Stage.ROOTS,
                 "counters",
                 new PromptTraffic(
                         new CounterReader(new SysfsCounters(paths.sys()), System::nanoTime), COUNTERS_WITHIN));

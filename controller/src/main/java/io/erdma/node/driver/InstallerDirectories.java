@@ -114,6 +114,15 @@ public final class InstallerDirectories {
 
     /** @throws IOException when something stays, such as what an installer mounted there */
     public void delete(Path ours) throws IOException {
+        // An installer that was ended in the middle may have left a mount in it, and what is mounted is the host's own.
+        String below = onHost(ours) + "/";
+        for (String line : Files.readAllLines(proc.resolve("1/mountinfo"))) {
+            String mountPoint = line.split(" ", 6)[4];
+            if (mountPoint.startsWith(below)) {
+                throw new IOException(onHost(ours) + " is not deleted: " + mountPoint
+                        + " is mounted in it; unmount that, and it goes the next time");
+            }
+        }
         FileTree.delete(ours);
     }
 }

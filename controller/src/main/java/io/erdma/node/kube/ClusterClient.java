@@ -417,7 +417,7 @@ public final class ClusterClient implements Closeable {
     /** Of a Node, with what others keep in it. */
     Node node(String name) throws ClusterException {
         try {
-            Node node = client.nodes().withName(name).get();
+            Node node = inTime(() -> client.nodes().withName(name).get());
             if (node == null) {
                 throw new ClusterException(
                         "there is no Node object " + name + "; name the right one with --node-name", null);
@@ -466,7 +466,7 @@ public final class ClusterClient implements Closeable {
     private WriteAnswer answer(String what, String rights, Supplier<Integer> request) {
         askedPause.forget();
         try {
-            return new WriteAnswer.Written(request.get());
+            return new WriteAnswer.Written(inTime(request));
         } catch (KubernetesClientException e) {
             return WriteAnswer.of(e, "cannot " + what + ": " + reason(e, rights), askedPause.last());
         }
@@ -513,7 +513,7 @@ public final class ClusterClient implements Closeable {
      */
     JsonNode read(String path, String what) throws ClusterException {
         try {
-            String text = client.raw(path);
+            String text = inTime(() -> client.raw(path));
             if (text == null) {
                 throw new ClusterException("cannot read " + what + ": there is none", null);
             }
