@@ -156,16 +156,7 @@ public final class ClusterClient implements Closeable {
 
     /** What the cloud calls the machine of a Node object; empty while nobody has said it. */
     public Optional<String> providerId(String node) throws ClusterException {
-        try {
-            Node object = inTime(() -> client.nodes().withName(node).get());
-            if (object == null) {
-                throw new ClusterException(
-                        "there is no Node object " + node + "; name the right one with --node-name", null);
-            }
-            return Optional.ofNullable(object.getSpec().getProviderID()).filter(id -> !id.isEmpty());
-        } catch (KubernetesClientException e) {
-            throw failed("read the Node object " + node, READS_NODES, e);
-        }
+        return Optional.ofNullable(node(node).getSpec().getProviderID()).filter(id -> !id.isEmpty());
     }
 
     /**
